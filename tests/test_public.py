@@ -50,7 +50,7 @@ def test_a_name_that_is_not_public_is_an_attribute_error():
 
 KEPT = (
     *("Benchmark", "Board", "Comparison", "HdbenchError", "Metric", "ReadAs", "Result", "Settings"),
-    *("ScoreCallback", "compare_runs", "compute_metrics", "load_benchmark", "load_runs"),
+    *("compare_runs", "load_benchmark", "load_runs"),
     *("rank_runs", "read_result", "read_results", "score", "score_runs", "write_results"),
 )
 OF_0_2 = ("ReadAs", "Settings", "load_runs", "read_result", "read_results")

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
         write_results,
     )
     from hdbench.errors import HdbenchError
-    from hdbench.integrations.trainer_callback import ScoreCallback
-    from hdbench.integrations.trainer_metrics import compute_metrics
     from hdbench.scoring.metric import Metric
 
 __version__ = "0.2.0"
@@ -42,10 +40,8 @@ __all__ = [
     "Metric",
     "ReadAs",
     "Result",
-    "ScoreCallback",
     "Settings",
     "compare_runs",
-    "compute_metrics",
     "load_benchmark",
     "load_runs",
     "rank_runs",
@@ -58,8 +54,6 @@ __all__ = [
 _ELSEWHERE = {
     "HdbenchError": "hdbench.errors",
     "Metric": "hdbench.scoring.metric",
-    "ScoreCallback": "hdbench.integrations.trainer_callback",
-    "compute_metrics": "hdbench.integrations.trainer_metrics",
 }
 
 

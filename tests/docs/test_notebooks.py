@@ -124,17 +124,6 @@ def test_own_records_are_compared_as_options_say(run):
 
 
 @pytest.mark.nightly
-def test_a_model_in_training_learns_what_is_scored(run):
-    notebook = run("fine-tune")
-    (scores,) = [rows for rows in tables(notebook) if "hdbench/zettelkatalog/f1_micro" in rows[0]]
-    first, *_, last = [float(row[-1]) for row in scores[2:]]
-    assert len(scores[2:]) == 4
-    assert last > first + 0.05
-    assert shown(notebook, "image/png")
-    assert table_with(notebook, "expected", "found")
-
-
-@pytest.mark.nightly
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_its_page_shows_what_its_cells_show(name, run, tmp_path):
     notebook = run(name)

@@ -13,7 +13,6 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common import pdf
 from hdbench.common.regular_files import Entries, entries, read_at_most
 from hdbench.errors import HdbenchError, Message
-from hdbench.evaluation.score import NothingToScoreError
 from hdbench.running.backend import IMAGES, InShard, Question
 
 QUICK = 20
@@ -93,32 +92,6 @@ def of_benchmark(
     if without_media:
         questions = [question._replace(media=[], without_media=True) for question in questions]
     return _checked(Choice(questions, subset))
-
-
-def drawn(benchmark: Benchmark, items: int, seed: int) -> Choice:
-    """Return a random sample of a benchmark's items that have a ground truth.
-
-    It depends on the ids and the seed alone, and is in the benchmark's order.
-
-    Args:
-        benchmark: the benchmark.
-        items: how many items, or all if there are fewer.
-        seed: for the random numbers.
-
-    Raises:
-        NothingToScoreError: no item has one.
-        HdbenchError: see `of_benchmark`.
-    """
-    ids = sorted(item.id for item in benchmark.items())
-    if not ids:
-        raise NothingToScoreError(
-            "{benchmark}: no item has a ground truth to score against", benchmark=benchmark.id
-        )
-    sample = random.Random(seed).sample(ids, min(items, len(ids)))  # noqa: S311  no secret
-    choice = of_benchmark(benchmark, ids=sample)
-    if choice.subset is None:
-        return choice
-    return choice._replace(subset=f"{len(sample)} drawn with seed {seed}, of {len(ids)} items")
 
 
 def named_ids(text: str | None) -> list[str]:

@@ -4,9 +4,7 @@ import copy
 import gc
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from PIL import Image
@@ -55,9 +53,9 @@ class LocalModel:
         self.device = self._torch.device(device or _best_device(self._torch))
         self.dtype = _dtype(self._torch, self.device)
         self._trust_remote_code = trust_remote_code
-        config = self._read_config().get_text_config()
+        config = self._load(self._transformers.AutoConfig).get_text_config()
         self._room = getattr(config, "max_position_embeddings", None)
-        self._processor = self._read_processor()
+        self._processor = self._load(self._transformers.AutoProcessor)
         # It takes no instructions, and its processor writes the prompt.
         self.has_own_prompt = isinstance(self._processor, self._transformers.GotOcr2Processor)
         self._check_processor()
@@ -117,7 +115,7 @@ class LocalModel:
         constraint = grammar.processor(len(ids)) if grammar else None
         lost: str | None = None
         try:
-            with self._generating():
+            with self._torch.inference_mode():
                 output = model.generate(
                     **inputs.to(self.device, getattr(self._torch, self.dtype)),
                     max_new_tokens=decoding.max_new_tokens,
@@ -218,25 +216,6 @@ class LocalModel:
             text, tokens, finish_reason=reason, constrained=constrained, keeps_schema=keeps
         )
 
-    def _read_config(self) -> Any:
-        return self._load(self._transformers.AutoConfig)
-
-    def _read_processor(self) -> Any:
-        """Return the processor, which is changed here."""
-        return self._load(self._transformers.AutoProcessor)
-
-    def _read_generation_config(self) -> Any:
-        """Return the model's own settings for generating; None if it has none."""
-        try:
-            return self._transformers.GenerationConfig.from_pretrained(self.source.folder)
-        except OSError:
-            return None
-
-    @contextmanager
-    def _generating(self) -> Iterator[None]:
-        with self._torch.inference_mode():
-            yield
-
     def _load(self, loader: Any, **options: Any) -> Any:
         # Warnings and bars would tear the run's own progress bar.
         self._transformers.logging.set_verbosity_error()
@@ -277,16 +256,13 @@ class LocalModel:
                 use_safetensors=True,  # other formats can run code
             )
             self._model.eval()
-            self._model.generation_config = self._greedy()
+            # Only what is recorded: not the model's own repetition penalty, for example.
+            self._model.generation_config = self._transformers.GenerationConfig(
+                do_sample=False,
+                eos_token_id=sorted(self.ends),
+                pad_token_id=self._processor.tokenizer.pad_token_id,
+            )
         return self._model
-
-    def _greedy(self) -> Any:
-        """Return only what is recorded: not the model's own repetition penalty, for example."""
-        return self._transformers.GenerationConfig(
-            do_sample=False,
-            eos_token_id=sorted(self.ends),
-            pad_token_id=self._processor.tokenizer.pad_token_id,
-        )
 
     def _check_processor(self) -> None:
         processor = self._processor
@@ -302,8 +278,11 @@ class LocalModel:
             )
 
     def _find_ends(self) -> frozenset[int]:
-        config = self._read_generation_config()
-        ends = None if config is None else config.eos_token_id
+        try:
+            config = self._transformers.GenerationConfig.from_pretrained(self.source.folder)
+            ends = config.eos_token_id
+        except OSError:
+            ends = None
         if ends is None:
             ends = self.tokenizer.eos_token_id
         if ends is None:
@@ -347,54 +326,3 @@ def _is_out_of_memory(torch: Any, error: Exception) -> bool:
         return True
     text = str(error).lower()
     return isinstance(error, RuntimeError) and any(part in text for part in _OUT_OF_MEMORY)
-
-
-class ModelInTraining(LocalModel):
-    """A model that is in memory, and stays as it is: its modes and settings are put back.
-
-    Args:
-        model: the model, also in a wrapper such as PEFT's.
-        processor: its processor; a copy of it is used.
-        name: what the model is called.
-
-    Raises:
-        HdbenchError: it cannot be asked; see `LocalModel`.
-    """
-
-    def __init__(self, model: Any, processor: Any, name: str) -> None:
-        self._in_training, self._its_processor = model, processor
-        super().__init__(ModelSource(name, Path(), None, None), str(model.device))
-        self.dtype = str(model.dtype).removeprefix("torch.")
-        self._model = model
-
-    def _read_config(self) -> Any:
-        return self._in_training.config
-
-    def _read_processor(self) -> Any:
-        return copy.deepcopy(self._its_processor)
-
-    def _read_generation_config(self) -> Any:
-        return self._in_training.generation_config
-
-    @contextmanager
-    def _generating(self) -> Iterator[None]:
-        model = self._in_training
-        modes = {module: module.training for module in model.modules()}
-        # In a wrapper, the model that generates is one of the modules.
-        configs = {
-            module: module.generation_config
-            for module in model.modules()
-            if "generation_config" in vars(module)
-        }
-        model.eval()
-        for module in configs:
-            module.generation_config = self._greedy()
-        try:
-            # Not `inference_mode`: what a model keeps from it could not be trained with.
-            with self._torch.no_grad():
-                yield
-        finally:
-            for module, config in configs.items():
-                module.generation_config = config
-            for module, is_training in modes.items():  # some may be frozen in evaluation mode
-                module.training = is_training

@@ -146,7 +146,6 @@ def test_every_command_refuses_an_unknown_headline_in_one_line(cards, run_hdbenc
         ("score", "hdb/cards", run),
         ("report", run, "-o", "report"),
         ("leaderboard", run),
-        ("eval", "cards", "--model", "tesseract"),
         ("publish", "hdb", "--dry-run"),
     ):
         done = run_hdbench(*arguments, cwd=cards)

@@ -17,7 +17,7 @@ class Scripted:
     def hardware(self):
         return {"device": "paper"}
 
-    def answer(self, questions, *, deadline=None, observer=SILENT):
+    def answer(self, questions, *, observer=SILENT):
         for question in questions:
             self.asked.append(question.id)
             reply = self._answer(question.id)

@@ -1,4 +1,4 @@
-"""`hdbench run` and `hdbench eval` as a person uses them, with a real model of random weights."""
+"""`hdbench run` as a person uses them, with a real model of random weights."""
 
 import json
 import os
@@ -12,10 +12,7 @@ from helpers.waiting import until
 from running.faulty_server import FaultyServer, Response, completion
 from typer.testing import CliRunner
 
-from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli import app, main
-from hdbench.errors import HdbenchError
-from hdbench.running.evaluating import read_demands
 
 CARDS = [f"sample-{number:02}" for number in range(1, 9)]
 
@@ -87,14 +84,6 @@ def test_a_local_model_killed_in_the_middle_goes_on(here, in_process, tiny_model
     assert result["items"] == 8
     assert result["usage"]["output_tokens"]["items"] == 8
     assert result["run"]["model"] == tiny_model.name
-
-
-@pytest.mark.nightly
-@pytest.mark.needs("tesseract")
-def test_tesseract_killed_in_the_middle_goes_on(here, hdbench):
-    run = ("run", "hdb/zettelkatalog", "--model", "tesseract", "-o", "runs/a")
-    recorded = killed_in_the_middle(run, here / "runs/a", here)
-    check_resumed(recorded, here / "runs/a", hdbench(*run))
 
 
 def test_a_server_run_killed_in_the_middle_goes_on(here, hdbench):
@@ -206,80 +195,9 @@ def test_what_cannot_be_run_is_said_in_a_line(here, hdbench, arguments, message)
     assert not (here / "runs").exists()
 
 
-@pytest.mark.nightly
-def test_eval_runs_scores_and_demands(here, in_process, tiny_model):
-    command = ("eval", "--all", "--model", tiny_model, "--max-new-tokens", "5")
-    done = in_process(*command, "--json", "results.json", "--fail-under", "zettelkatalog=0.5")
-    assert done.returncode == 1, done.stderr
-    assert "below 0.5" in done.stdout
-    result = json.loads((here / "results.json").read_text())
-    assert (result["benchmark"], result["items"]) == ("hdb/zettelkatalog", 8)
-    again = in_process(*command, "--fail-under", "zettelkatalog=0.0")
-    assert again.returncode == 0, again.stderr
-    assert "reaches 0" in again.stdout
-    unknown = in_process(*command, "--fail-under", "letters=0.5")
-    assert unknown.returncode == 2
-    assert "'letters' is not evaluated" in unknown.stderr
-
-
-@pytest.mark.needs("tesseract")
-def test_eval_of_all_names_benchmarks_without_tesseract_rules(here, in_process):
-    shutil.copytree(here / "hdb/zettelkatalog", here / "hdb/colours")
-    spec = here / "hdb/colours/benchmark.yaml"
-    spec.write_text(spec.read_text().replace("zettelkatalog", "colours"))
-    schema = {"type": "object", "properties": {"colour": {"type": "string"}}}
-    (here / "hdb/colours/answer.schema.json").write_text(json.dumps(schema))
-    limits = ("--model", "tesseract", "--max-minutes", "0", "--json", "results.json")
-    done = in_process("eval", "--all", *limits)
-    assert done.returncode == 0, done.stderr
-    assert "note: skipped colours: the tesseract backend has no rules" in done.stderr
-    assert done.stdout.startswith("zettelkatalog: f1_micro 0.000")
-    result = json.loads((here / "results.json").read_text())
-    assert result["benchmark"] == "hdb/zettelkatalog"
-    for asked in (("colours", "zettelkatalog"), ("--all", "--fail-under", "colours=0.5")):
-        done = in_process("eval", *asked, *limits)
-        assert done.returncode == 2
-        assert "error: colours: the tesseract backend has no rules" in done.stderr
-    shutil.rmtree(here / "hdb/zettelkatalog")
-    done = in_process("eval", "--all", *limits)
-    assert done.returncode == 2
-    assert "error: tesseract answers none of the benchmarks in hdb" in done.stderr
-
-
-@pytest.mark.nightly
-def test_what_eval_has_no_time_for_counts_as_unanswered(here, in_process, tiny_model):
-    done = in_process("eval", "zettelkatalog", "--model", tiny_model, "--max-minutes", "0")
-    assert done.returncode == 0, done.stderr
-    assert (
-        "f1_micro 0.000 (8 items: too few for an interval; single items 0.000 to 0.000), 0 of 8"
-        in done.stdout
-    )
-    assert "8 not answered yet" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("demands", "message"),
-    [
-        (["cards=nan"], "cards=nan: the value must be from 0 to 1"),
-        (["cards=inf"], "cards=inf: the value must be from 0 to 1"),
-        (["cards=-0.1"], "cards=-0.1: the value must be from 0 to 1"),
-        (["cards=80"], "cards=80: the value must be from 0 to 1"),
-        (["cards"], "cards: must be NAME=VALUE"),
-        (["letters=0.5"], "'letters' is not evaluated: name one of cards"),
-        (["cards=0.5", "cards=0.8"], "cards=0.8: cards is given twice"),
-    ],
-)
-def test_a_demand_that_can_never_be_met_or_missed_is_refused(cards, demands, message):
-    with pytest.raises(HdbenchError, match=message):
-        read_demands(demands, [load_benchmark(str(cards / "hdb/cards"))])
-
-
 @pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
-@pytest.mark.parametrize(
-    ("command", "option"),
-    [("run", "--temperature"), ("run", "--top-p"), ("eval", "--max-minutes")],
-)
-def test_a_number_that_is_not_finite_is_refused(command, option, value):
-    done = CliRunner().invoke(app, [command, "hdb/nothing", "--model", "x", option, value])
+@pytest.mark.parametrize("option", ["--temperature", "--top-p"])
+def test_a_number_that_is_not_finite_is_refused(option, value):
+    done = CliRunner().invoke(app, ["run", "hdb/nothing", "--model", "x", option, value])
     assert done.exit_code == 2
     assert f"Invalid value for '{option}'" in done.output

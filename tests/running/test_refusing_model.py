@@ -1,15 +1,13 @@
 """A local model that takes none of its items, and one whose time is up."""
 
 import shutil
-import time
-from types import SimpleNamespace
 
 import pytest
 from PIL import Image
-from running.model_families import make_backend, questions
+from running.model_families import make_backend
 
 from hdbench.errors import HdbenchError
-from hdbench.running.backend import LOST_IN_A_ROW, Decoding, Question
+from hdbench.running.backend import LOST_IN_A_ROW, Question
 from hdbench.running.run import run_model
 
 pytestmark = pytest.mark.nightly
@@ -95,17 +93,3 @@ def test_what_was_refused_first_is_asked_again(tiny_model, tmp_path):
     shutil.copy(tiny_model / "chat_template.jinja", model)
     outcome = run_model(make_backend(model), asked, folder, SETTINGS)
     assert (outcome.answered, outcome.failed) == (12, 0)
-
-
-def test_a_batch_that_is_not_done_in_time_has_no_replies(tiny_model, tmp_path, monkeypatch):
-    asked = questions(tmp_path)
-    backend = make_backend(tiny_model, decoding=Decoding(max_new_tokens=4000))
-    steps = []
-    backend._model._loaded().register_forward_pre_hook(lambda *_: steps.append(1))
-    clock = SimpleNamespace(monotonic=lambda: len(steps), perf_counter=time.perf_counter)
-    for module in ("local_model", "transformers_backend"):
-        monkeypatch.setattr(f"hdbench.running.{module}.time", clock)
-    assert list(backend.answer(asked, deadline=20)) == []
-    assert len(steps) == 20  # rather than the 4,000 of each item
-    in_time = make_backend(tiny_model).answer(asked, deadline=1_000)
-    assert len(list(in_time)) == len(asked)

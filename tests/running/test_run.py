@@ -1,7 +1,6 @@
 """The loop that asks: what is recorded, resumed, retried and told."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -103,14 +102,6 @@ def test_ctrl_c_ends_cleanly_and_keeps_what_came(tmp_path):
     ]
     [sitting] = json.loads((tmp_path / "run/run.json").read_text())["sittings"]
     assert sitting["ended"] is not None
-
-
-def test_after_the_deadline_no_item_is_taken(tmp_path):
-    backend = Scripted(all_of(RIGHT))
-    outcome = run_model(
-        backend, QUESTIONS, tmp_path / "run", SETTINGS, deadline=time.monotonic() - 1
-    )
-    assert (backend.asked, outcome.answered) == ([], 0)
 
 
 def test_the_score_so_far_is_that_of_the_answers_so_far(cards, monkeypatch):

@@ -36,7 +36,6 @@ _PANELS: dict[str | None, dict[str, str]] = {
     "Run a model": {
         "run": "Ask a vision model about every item, and keep its answers.",
         "status": "See how a run is going: done, failed, rate, time left, tokens and cost.",
-        "eval": "Run and score a model on several benchmarks.",
     },
     "Score answers": {
         "score": "Score a file of answers.",

@@ -210,7 +210,6 @@ class Backend(ABC):
         self,
         questions: Iterable[Question],
         *,
-        deadline: float | None = None,
         observer: Observer = SILENT,
     ) -> Generator[tuple[str, Reply], None, None]:
         """Yield each question's id and reply, as they come, in any order; closing stops it at once.
@@ -220,7 +219,6 @@ class Backend(ABC):
 
         Args:
             questions: what to ask.
-            deadline: by `time.monotonic`; items being asked at that moment get no reply.
             observer: notified of events between replies.
 
         Raises:
@@ -244,7 +242,7 @@ class BackendKind(NamedTuple):
         extra: the extra of hdbench that has the packages it needs.
         is_remote: whether items go to the server at `--endpoint`, which may charge for them.
         loads_model: whether it loads a model from a folder or the Hub, onto an accelerator.
-        reads_prompts: whether it answers a prompt; otherwise it reads images and nothing else.
+        reads_prompts: whether it answers a prompt; otherwise it reads the text of images.
     """
 
     name: str

@@ -206,7 +206,6 @@ class EndpointBackend(Backend):
         self,
         questions: Iterable[Question],
         *,
-        deadline: float | None = None,
         observer: Observer = SILENT,
     ) -> Generator[tuple[str, Reply], None, None]:
         """Yield each question's id and reply, as they come.
@@ -232,11 +231,7 @@ class EndpointBackend(Backend):
                         pending[future] = question.id
                     if not pending:
                         break
-                    left = None if deadline is None else max(0.0, deadline - time.monotonic())
-                    done = wait(pending, left, return_when=FIRST_COMPLETED).done
-                    if not done:  # the time is up
-                        return
-                    for future in done:
+                    for future in wait(pending, return_when=FIRST_COMPLETED).done:
                         outcome = future.result()
                         item = (pending.pop(future), outcome.reply)
                         if outcome.at_work is False:

@@ -3,7 +3,6 @@
 import copy
 import gc
 import threading
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -100,10 +99,8 @@ class LocalModel:
         inputs: Any,
         decoding: Decoding,
         grammar: SchemaGrammar | None,
-        *,
-        deadline: float | None = None,
-    ) -> list[Reply] | None:
-        """Return the replies to encoded items, or None if the deadline came first.
+    ) -> list[Reply]:
+        """Return the replies to encoded items.
 
         The count of output tokens includes the one that ends an answer.
 
@@ -123,7 +120,6 @@ class LocalModel:
                         *([constraint] if constraint else []),
                         *samplers(decoding, ids, self.device),
                     ],
-                    stopping_criteria=None if deadline is None else [self._stopping_at(deadline)],
                 )
             new = output[:, inputs["input_ids"].shape[1] :].tolist()
         except Exception as error:
@@ -139,8 +135,6 @@ class LocalModel:
         if lost is not None:  # here, the error that kept the tensors alive is gone
             self._free_memory()
             raise MemoryError(lost)
-        if deadline is not None and time.monotonic() >= deadline:
-            return None
         input_tokens = inputs["attention_mask"].sum(dim=1).tolist()
         failures = constraint.failures if constraint else [None] * len(ids)
         return [
@@ -152,13 +146,6 @@ class LocalModel:
         """Free the weights' memory."""
         self._model = None
         self._free_memory()
-
-    def _stopping_at(self, deadline: float) -> Any:
-        def is_over(input_ids: Any, _scores: Any, **_options: Any) -> Any:
-            over = time.monotonic() >= deadline
-            return self._torch.full((len(input_ids),), over, device=input_ids.device)
-
-        return is_over
 
     def _as_turns(self, items: Sequence[Sequence[Image.Image]], prompts: Sequence[str]) -> Any:
         turns = [

@@ -1,8 +1,7 @@
 """Asking a model about every item, and keeping each answer as it comes."""
 
-import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -67,7 +66,6 @@ class RunOutcome:
         errors: the first errors of this sitting, by id.
         repaired: whether a torn end of the answers was cut off at its start.
         interrupted: whether a person stopped it.
-        cut_off: how many items were being asked when time ran out; they have no answer yet.
         schema: of the answers that were to be held to the schema, how many keep it, or do not.
     """
 
@@ -77,7 +75,6 @@ class RunOutcome:
     errors: dict[str, str] = field(default_factory=dict)
     repaired: bool = False
     interrupted: bool = False
-    cut_off: int = 0
     schema: Counter[bool] = field(default_factory=Counter)
 
     def count(self, answers: AnswersFile) -> None:
@@ -92,10 +89,8 @@ class RunOutcome:
             max_failed: the share of items that may fail, from 0 to 1. A run that asked and got no
                 answer at all is of no use in any case.
         """
-        if self.answered == self.failed and (self.failed or self.cut_off):
-            return Message(
-                "no item was answered, of {asked} asked", asked=self.failed + self.cut_off
-            )
+        if self.failed and self.answered == self.failed:
+            return Message("no item was answered, of {asked} asked", asked=self.failed)
         if self.failed > max_failed * self.answered:
             return Message(
                 "{share:.1%} of the items failed, more than --max-failed {most} allows",
@@ -126,10 +121,6 @@ class RunOutcome:
                 )
             )
         lines = [joined(counts)]
-        if self.cut_off:
-            lines.append(
-                Message("time ran out while {count} of them were being asked", count=self.cut_off)
-            )
         if self.schema[False]:
             lines.append(about_schema(self.schema))
         if self.repaired:
@@ -150,7 +141,6 @@ def run_model(
     *,
     score: RunningScore | None = None,
     retry_failed: bool = False,
-    deadline: float | None = None,
 ) -> RunOutcome:
     """Ask a model what has not been asked yet, and record each answer as it comes.
 
@@ -163,7 +153,6 @@ def run_model(
         settings: what `run.json` says about it.
         score: shows the score so far; None where there is no ground truth.
         retry_failed: ask again where only an error was recorded.
-        deadline: by `time.monotonic`; items being asked at that moment are left unanswered.
 
     Raises:
         HdbenchError: see `RunFolder.opened` and `Backend.answer`; what was recorded is kept.
@@ -180,7 +169,7 @@ def run_model(
         left = [question for question in questions if question.id not in answers.failed]
         if left:
             with run.sitting(backend.hardware, items=len(questions)):
-                _ask(backend, left, answers, outcome, score=score, deadline=deadline)
+                _ask(backend, left, answers, outcome, score)
         outcome.count(answers)
     return outcome
 
@@ -190,29 +179,16 @@ def _ask(
     questions: Sequence[Question],
     answers: AnswersFile,
     outcome: RunOutcome,
-    *,
     score: RunningScore | None,
-    deadline: float | None,
 ) -> None:
-    pending = 0
-
-    def in_time() -> Iterator[Question]:
-        nonlocal pending
-        for question in questions:
-            if deadline is not None and time.monotonic() >= deadline:
-                return
-            pending += 1
-            yield question
-
     with (
         RunProgress.shown(outcome.items, len(answers.failed)) as progress,
-        closing(backend.answer(in_time(), deadline=deadline, observer=progress)) as got,
+        closing(backend.answer(questions, observer=progress)) as got,
     ):
         try:
             for item_id, reply in got:
                 answer = as_answer(item_id, reply)
                 answers.add(answer)
-                pending -= 1
                 if score is not None:
                     score.add(answer)
                 if reply.error is not None and len(outcome.errors) < FIRST_PROBLEMS:
@@ -220,8 +196,6 @@ def _ask(
                 progress.answered(item_id, reply.error, score.shown() if score else None)
         except KeyboardInterrupt:
             outcome.interrupted = True
-        else:
-            outcome.cut_off = pending
 
 
 def as_answer(item_id: str, reply: Reply) -> WrittenAnswer:

@@ -187,15 +187,9 @@ class TransformersBackend(Backend):
         self,
         questions: Iterable[Question],
         *,
-        deadline: float | None = None,
         observer: Observer = SILENT,
     ) -> Generator[tuple[str, Reply], None, None]:
         """Yield each question's id and reply, batch by batch.
-
-        Args:
-            questions: what to ask.
-            deadline: by `time.monotonic`; the batch being asked at that moment gets no replies.
-            observer: is told what is sent instead of the prompt, if the model has its own.
 
         Raises:
             HdbenchError: the model cannot be loaded, refuses its first `LOST_IN_A_ROW` items, or
@@ -241,7 +235,7 @@ class TransformersBackend(Backend):
                 if len(ahead) > 1 or not (windows or reading):
                     unreadable, batch = ahead.popleft().result()
                     yield from unreadable
-                    for item in self._replies(batch, deadline):
+                    for item in self._replies(batch):
                         has_taken_one |= item[1].tokens is not None
                         replies.append(item)
                         if has_taken_one:
@@ -282,25 +276,21 @@ class TransformersBackend(Backend):
         except HdbenchError as error:
             return _Batch(ids, images, prompts, None, error.message)
 
-    def _replies(self, batch: _Batch, deadline: float | None) -> Iterator[tuple[str, Reply]]:
+    def _replies(self, batch: _Batch) -> Iterator[tuple[str, Reply]]:
         """Yield a batch's replies; a batch that fails is asked again in halves."""
-        if deadline is not None and time.monotonic() >= deadline:
-            return
         started = time.perf_counter()
         failure = batch.failure
-        replies: list[Reply] | None = []
+        replies: list[Reply] = []
         if batch.ids and not failure:
             try:
                 replies = self._model.generate(
-                    batch.ids, batch.inputs, self._decoding, self._grammar, deadline=deadline
+                    batch.ids, batch.inputs, self._decoding, self._grammar
                 )
             except MemoryError as error:
                 failure = Message(
                     "out of memory: {why}: make the batch or the images smaller", why=error
                 )
         seconds = (time.perf_counter() - started) / max(len(batch.ids), 1)
-        if replies is None:  # the time is up
-            return
         if not failure:
             for id_, reply in zip(batch.ids, replies, strict=True):
                 yield id_, dataclasses.replace(reply, seconds=seconds)
@@ -310,4 +300,4 @@ class TransformersBackend(Backend):
             middle = len(batch.ids) // 2
             for half in (slice(middle), slice(middle, None)):
                 halved = self._encoded(batch.ids[half], batch.images[half], batch.prompts[half])
-                yield from self._replies(halved, deadline)
+                yield from self._replies(halved)

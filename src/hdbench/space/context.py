@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.answers.run_info import RUN_FILE, is_run
-from hdbench.benchmarks.benchmark import EXAMPLE, Benchmark
+from hdbench.benchmarks.benchmark import EXAMPLE, Benchmark, load_benchmark
+from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.datasets.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError, changed
-from hdbench.running.evaluating import find_benchmarks
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,14 @@ class SpaceContext:
         Raises:
             HdbenchError: there is none, or one is unusable.
         """
-        return {benchmark.spec.name: benchmark for benchmark in find_benchmarks(self.namespace, ())}
+        folders = sorted(path.parent for path in self.namespace.glob(f"*/{DESCRIPTION}"))
+        if not folders:
+            raise HdbenchError(
+                "{place}: no benchmark here: build them with: hdbench build --all",
+                place=self.namespace,
+            )
+        loaded = [load_benchmark(str(folder)) for folder in folders]
+        return {benchmark.spec.name: benchmark for benchmark in loaded}
 
     @cached_property
     def ids(self) -> dict[str, list[str]]:

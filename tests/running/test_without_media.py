@@ -173,8 +173,11 @@ def test_a_run_that_saw_the_items_says_nothing_of_it(here):
     ("arguments", "message"),
     [
         (("hdb/cards", "--images", "mine", "--model", "m"), "own images are the question"),
-        (("hdb/cards", "--model", "tesseract"), "tesseract reads images and nothing else"),
-        (("hdb/cards", "--model", "tesseract", "--dry-run"), "tesseract reads images"),
+        (
+            ("hdb/cards", "--model", "tesseract"),
+            "reads the text of images and nothing else",
+        ),
+        (("hdb/cards", "--model", "tesseract", "--dry-run"), "tesseract reads the text"),
     ],
 )
 def test_where_it_makes_no_sense_it_is_refused(here, hdbench, arguments, message):

@@ -51,10 +51,28 @@ def samples_url(samples):
         yield url
 
 
+@pytest.fixture(scope="session")
+def models(tmp_path_factory):
+    """Two models of random weights: one whose answers soon end, and one that takes seconds."""
+    from helpers.tiny_llava import save_tiny_llava  # noqa: PLC0415  slow to import
+
+    folder = tmp_path_factory.mktemp("secret-models")
+    save_tiny_llava(folder / "slow")
+    shutil.copytree(folder / "slow", folder / "quick")
+    for model, ends in {
+        "quick": {"eos_token_id": list(range(2, 300, 4))},
+        "slow": {"max_time": 8.0},  # seconds for an answer, on every machine
+    }.items():
+        path = folder / model / "generation_config.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | ends))
+    return folder
+
+
 @pytest.fixture(scope="module")
-def furnished_url(shown):
+def furnished_url(shown, models):
     """The address of a Space over `shown` that runs a model."""
-    settings = {"HDBENCH_MODELS": "tesseract", "HDBENCH_CONTACT": "mailto:ub@example.org"}
+    model, contact = str(models / "quick"), "mailto:ub@example.org"
+    settings = {"HDBENCH_MODELS": model, "HDBENCH_CONTACT": contact}
     with serving(APP, cwd=shown, **settings) as url:
         wait_for_client(url)
         yield url

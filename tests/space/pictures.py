@@ -51,9 +51,12 @@ SEEN = """() => Promise.all([...document.images].map((each) => {
 
 
 @pytest.fixture(scope="module")
-def url(shown):
+def url(shown, models):
     with serving(
-        APP, cwd=shown, HDBENCH_MODELS="tesseract", HDBENCH_CONTACT="mailto:ub@example.org"
+        APP,
+        cwd=shown,
+        HDBENCH_MODELS=str(models / "quick"),
+        HDBENCH_CONTACT="mailto:ub@example.org",
     ) as url:
         wait_for_client(url)
         yield url
@@ -133,7 +136,6 @@ def compare(page, *models):
     page.locator(".hdb-verdicts").wait_for()
 
 
-@pytest.mark.needs("tesseract")
 def test_the_space(camera, url):
     texts = translations()[camera.language]
 

@@ -86,7 +86,6 @@ def in_the_other_tabs(page, walk, see):
     see("about")
 
 
-@pytest.mark.needs("tesseract")
 def test_nor_is_it_where_a_model_is_run(visit_at, furnished_url, shown):
     page = visit_at(furnished_url, language="de-CH", color_scheme="dark")
     walk, look = Walk(page), Look(page)
@@ -110,7 +109,7 @@ def test_nor_is_it_where_a_model_is_run(visit_at, furnished_url, shown):
     page.locator("#run-image input[type=file]").set_input_files(image)
     page.locator("#run-image").get_by_role("link").wait_for()
     page.locator("#run-start-image").click()
-    page.locator("#run-first table").wait_for()
+    page.locator("#run-answers pre").wait_for()
     walk.see("own image")
     assert walk.left == {}
     assert look.found == []

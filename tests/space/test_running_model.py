@@ -62,24 +62,22 @@ def test_time_left_depends_on_answers_and_not_on_loading():
 
 
 def test_a_prompt_and_a_benchmark_from_anywhere_are_checked(sample, tmp_path):
-    context = SpaceContext(sample / "hdb", models=("tesseract",))
+    context = SpaceContext(sample / "hdb", models=("reader",))
     image = image_of(sample)
     for prompt in ("", " \n", "x" * (MAX_PROMPT + 1)):
         with pytest.raises(HdbenchError, match="the prompt must have 1 to 20,000 characters"):
-            run_on_image(context, "tesseract", "zettelkatalog", image, prompt, tmp_path)
+            run_on_image(context, "reader", "zettelkatalog", image, prompt, tmp_path)
     with pytest.raises(HdbenchError, match=r"no benchmark '\.\./hdb'"):
-        run_on_items(context, "tesseract", "../hdb", 1, tmp_path)
-    with pytest.raises(HdbenchError, match="no model 'other' here: choose one of tesseract"):
+        run_on_items(context, "reader", "../hdb", 1, tmp_path)
+    with pytest.raises(HdbenchError, match="no model 'other' here: choose one of reader"):
         run_on_items(context, "other", "zettelkatalog", 1, tmp_path)
     with pytest.raises(HdbenchError, match="nan items: ask 1 to 20"):
-        run_on_items(context, "tesseract", "zettelkatalog", float("nan"), tmp_path)
+        run_on_items(context, "reader", "zettelkatalog", float("nan"), tmp_path)
 
 
 def test_the_same_number_of_items_is_always_the_same_items(sample, tmp_path):
-    context = SpaceContext(sample / "hdb", models=("tesseract",))
-    first, again = (
-        run_on_items(context, "tesseract", "zettelkatalog", 4, tmp_path) for _ in range(2)
-    )
+    context = SpaceContext(sample / "hdb", models=("reader",))
+    first, again = (run_on_items(context, "reader", "zettelkatalog", 4, tmp_path) for _ in range(2))
     assert len(first.questions) == 4
     assert first.questions == again.questions
 
@@ -103,9 +101,9 @@ with (run / "answers.jsonl").open("w") as file:
 
 
 def test_only_answers_given_in_time_are_kept(sample, tmp_path):
-    context = SpaceContext(sample / "hdb", models=("tesseract",), max_run_seconds=1)
+    context = SpaceContext(sample / "hdb", models=("reader",), max_run_seconds=1)
     (tmp_path / GOING).touch()
-    run = run_on_items(context, "tesseract", "zettelkatalog", 8, tmp_path)
+    run = run_on_items(context, "reader", "zettelkatalog", 8, tmp_path)
 
     def slow(command, folder, seconds):
         assert command == run.command
@@ -126,9 +124,9 @@ def test_only_answers_given_in_time_are_kept(sample, tmp_path):
 
 def test_why_a_run_failed_is_told_in_the_visitor_s_language(sample, tmp_path, monkeypatch):
     monkeypatch.setenv("HDBENCH_LANGUAGE", "en")  # the operator's
-    context = SpaceContext(sample / "hdb", models=("tesseract",))
+    context = SpaceContext(sample / "hdb", models=("reader",))
     (tmp_path / GOING).touch()
-    run = run_on_items(context, "tesseract", "zettelkatalog", 2, tmp_path)
+    run = run_on_items(context, "reader", "zettelkatalog", 2, tmp_path)
     run = run._replace(model="/srv/secret/damaged", language="de")
     last = list(ask(context, run, watched))[-1]
     assert last.ended == Ended.FAILED
@@ -154,9 +152,9 @@ def test_a_run_that_waits_for_long_is_not_swept_away(tmp_path):
 
 
 def test_a_run_that_is_left_ends_its_process(sample, tmp_path):
-    context = SpaceContext(sample / "hdb", models=("tesseract",))
+    context = SpaceContext(sample / "hdb", models=("reader",))
     (tmp_path / GOING).touch()
-    run = run_on_items(context, "tesseract", "zettelkatalog", 2, tmp_path)
+    run = run_on_items(context, "reader", "zettelkatalog", 2, tmp_path)
     with closing(ask(context, run, watched)) as states:
         first = next(states)
         assert (first.answers, first.total, first.left, first.ended) == ([], 2, None, None)

@@ -26,7 +26,7 @@ def command(
         host: The address to listen on; 0.0.0.0 is open to the network.
         port: The port.
         namespace: The folder with the built benchmarks.
-        model: A model that visitors may run here: a repository on the Hub, a folder, or tesseract.
+        model: A model that visitors may run here: a repository on the Hub, or a folder.
             Repeat it for several.
         contact: Where you can be reached: https://… or mailto:…
     """

@@ -71,15 +71,12 @@ class RunPlan:
         """Return the file with the prompt."""
         return self.prompt or self.benchmark.file(PROMPT)
 
-    def run(
-        self, folder: Path, *, retry_failed: bool = False, deadline: float | None = None
-    ) -> RunOutcome:
+    def run(self, folder: Path, *, retry_failed: bool = False) -> RunOutcome:
         """Ask what has not been asked yet.
 
         Args:
             folder: the run's folder.
             retry_failed: see `run_model`.
-            deadline: see `run_model`.
 
         Raises:
             HdbenchError: see `run_model` and `check`; there is no such backend, or no prompt.
@@ -93,7 +90,6 @@ class RunPlan:
                 prepared.settings,
                 score=None if self.own_images else RunningScore(self.benchmark, schema),
                 retry_failed=retry_failed,
-                deadline=deadline,
             )
 
     def prepared(self, folder: Path) -> Prepared:
@@ -122,15 +118,23 @@ class RunPlan:
             backend.close()
 
     def check(self) -> None:
-        """Refuse a run with the prompt alone on a backend that only reads images.
+        """Refuse what a backend cannot answer that reads the text of images and nothing else.
 
         Raises:
-            HdbenchError: the backend takes no prompts.
+            HdbenchError: the answers are records, or there is no image.
         """
         kind = self.asked.kind
+        if self.benchmark.schema is not None and not kind.reads_prompts:
+            raise HdbenchError(
+                "--model {model}: reads plain text, and the answers of {benchmark} are records: "
+                "choose a model that takes a prompt",
+                model=kind.name,
+                benchmark=self.benchmark.id,
+            )
         if self.without_media and not kind.reads_prompts:
             raise HdbenchError(
-                "--without-media: {backend} reads images and nothing else", backend=kind.name
+                "--without-media: {backend} reads the text of images and nothing else",
+                backend=kind.name,
             )
 
     def settings(self, backend: Backend, prompt: Prompt) -> dict[str, Any]:

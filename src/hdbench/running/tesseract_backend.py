@@ -1,7 +1,8 @@
-"""The baseline without a language model: Tesseract reads, and plain rules make the record."""
+"""Tesseract, which reads plain text from images, without a language model."""
 
 import dataclasses
-import json
+import functools
+import io
 import os
 import time
 from collections import deque
@@ -9,35 +10,35 @@ from collections.abc import Generator, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from hdbench.baselines.by_schema import baseline_for
-from hdbench.baselines.ocr import check_languages, version
+from PIL import Image
+
+from hdbench.common import processes
 from hdbench.errors import HdbenchError, Message
 from hdbench.running.backend import SILENT, Asked, Backend, Observer, Question, Reply
 from hdbench.running.images import load_images
 
-RULES = 2
-"""Version of the rules; raise it whenever the same image can get a different answer."""
+PROGRAM = "tesseract"
+LANGUAGES = "deu+Fraktur"
+_PACKAGES = Message("tesseract-ocr, tesseract-ocr-deu and tesseract-ocr-script-frak")
 
 TIMEOUT = 120.0
-"""Maximum seconds for reading one image once."""
+"""Maximum seconds for reading one image."""
+_AT_ONCE = 30  # seconds for the program to say what it has
 
 
 class TesseractBackend(Backend):
-    """OCR by Debian's Tesseract 5, and rules for cards, pages of ads, letters, papers and texts.
+    """OCR by Debian's Tesseract 5: an answer is the plain text of the item's images.
 
-    The fields of the answer schema decide which rules are used, not a benchmark's name.
-    The same image always gets the same answer. A handwritten item is answered too, mostly wrongly:
-    this is the floor that a model must beat.
+    The same image always gets the same answer.
 
     Args:
         asked: what is shown of an item.
         prompt: not asked.
-        schema: the benchmark's answer schema.
-        timeout: seconds for one reading of one image; an item that takes longer is an error.
+        schema: of no use, as nothing but a text is read.
+        timeout: seconds for one image; an item that takes longer is an error.
         at_once: items at once; by default one per processor.
 
     Raises:
-        NoRulesError: there are no rules for the schema.
         HdbenchError: Tesseract or its language data is not installed.
     """
 
@@ -51,35 +52,30 @@ class TesseractBackend(Backend):
         at_once: int | None = None,
     ) -> None:
         super().__init__(asked, prompt, schema)
-        self._baseline = baseline_for(schema)
-        check_languages(self._baseline.languages)
+        _check_languages()
         self._timeout = timeout
         self._at_once = at_once or os.cpu_count() or 1
 
     def settings(self) -> Mapping[str, Any]:
-        """Return Tesseract's version and languages, the rules' version and the image limits."""
+        """Return Tesseract's version and languages, and the image limits."""
         return {
-            "tesseract": version(),
-            "languages": self._baseline.languages,
-            "rules": RULES,
+            "tesseract": _version(),
+            "languages": LANGUAGES,
             "timeout": self._timeout,
             **dataclasses.asdict(self.asked.limits),
         }
 
     def hardware(self) -> Mapping[str, Any]:
         """Return the processors, and Tesseract's version."""
-        return {"cpus": os.cpu_count(), "tesseract": version()}
+        return {"cpus": os.cpu_count(), "tesseract": _version()}
 
     def answer(
         self,
         questions: Iterable[Question],
         *,
-        deadline: float | None = None,
         observer: Observer = SILENT,
     ) -> Generator[tuple[str, Reply], None, None]:
         """Yield each question's id and reply, in order.
-
-        A page takes seconds, so those under way at the deadline are read to the end.
 
         Raises:
             HdbenchError: never; what fails is an item's error.
@@ -102,15 +98,65 @@ class TesseractBackend(Backend):
         begun = time.monotonic()
         try:
             images = load_images(question.media, self.asked.limits)
-            record = self._baseline.read(images, self._timeout)
+            texts = [_read(image, self._timeout) for image in images]
         except HdbenchError as error:
             return Reply(None, seconds=time.monotonic() - begun, error=error.message)
-        except Exception as error:  # a page that the rules were not made for must not end the run
-            message = Message(
-                "the rules failed on it: {kind}: {why}",
-                kind=type(error).__name__,
-                why=" ".join(str(error).split()),
-            )
-            return Reply(None, seconds=time.monotonic() - begun, error=message)
-        text = json.dumps(record, ensure_ascii=False)
+        text = "\n".join(filter(None, texts))
         return Reply(text, seconds=time.monotonic() - begun, finish_reason="stop")
+
+
+def _read(image: Image.Image, timeout: float) -> str:
+    """Return the text on an image.
+
+    Raises:
+        HdbenchError: the program is missing, or the image took too long.
+    """
+    data = io.BytesIO()
+    image.save(data, "PNG", compress_level=1)
+    return _tesseract(["stdin", "stdout", "-l", LANGUAGES], data.getvalue(), timeout).strip()
+
+
+@functools.cache
+def _version() -> str:
+    return _tesseract(["--version"], b"", _AT_ONCE).split("\n", 1)[0].removeprefix("tesseract ")
+
+
+def _check_languages() -> None:
+    """Check before the first image that the language data are there.
+
+    Raises:
+        HdbenchError: the program or a language is missing.
+    """
+    there = set(_tesseract(["--list-langs"], b"", _AT_ONCE).split())
+    if missing := sorted(set(LANGUAGES.split("+")) - there):
+        raise HdbenchError(
+            "tesseract has no language data {language!r}: install the Debian packages {packages}",
+            language=missing[0],
+            packages=_PACKAGES,
+        )
+
+
+def _tesseract(arguments: list[str], data: bytes, timeout: float) -> str:
+    # Its threads gain little on one image and get in the way of reading several at once.
+    variables = {"OMP_THREAD_LIMIT": "1"}
+    try:
+        done = processes.run(
+            [PROGRAM, *arguments], given=data, timeout=timeout, variables=variables
+        )
+    except FileNotFoundError as error:
+        raise HdbenchError(
+            "the program {program} is not installed: install the Debian packages {packages}",
+            program=PROGRAM,
+            packages=_PACKAGES,
+        ) from error
+    except processes.TimeoutExpired as error:
+        raise HdbenchError(
+            "tesseract was stopped after {seconds:g} seconds", seconds=timeout
+        ) from error
+    except processes.CalledProcessError as error:
+        said = " ".join(error.stderr.decode("utf-8", "replace").split())
+        raise HdbenchError(
+            "tesseract: {why}",
+            why=said[:300] or Message("ended with {status}", status=error.returncode),
+        ) from error
+    return done.stdout.decode("utf-8", "replace")

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from functools import cache
-from shutil import which
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,8 +16,6 @@ from hdbench.home.page import Done, HomePage, Visit
 from hdbench.home.uploads import uploaded
 from hdbench.running.backend import Asked
 
-TESSERACT = "tesseract"
-
 
 @cache
 def _local_command() -> str:
@@ -29,7 +26,6 @@ def _local_command() -> str:
 def _show(visit: Visit) -> Mapping[str, Any]:
     return {
         "runs": visit.collection.run_views(),
-        "has_tesseract": which(TESSERACT) is not None,
         "local_command": _local_command(),
     }
 
@@ -37,11 +33,9 @@ def _show(visit: Visit) -> Mapping[str, Any]:
 def _start(visit: Visit) -> Done:
     kind, model = visit.form.get("kind", ""), visit.form.get("model", "").strip()
     endpoint = visit.form.get("endpoint", "").strip() or None
-    if kind == TESSERACT:
-        asked = Asked(TESSERACT)
-    elif not model:
+    if not model:
         raise HdbenchError("name the model")
-    elif kind == "server":
+    if kind == "server":
         if urlsplit(endpoint or "").scheme not in ("http", "https"):
             raise HdbenchError(
                 "the server's address must be a URL, such as http://localhost:8000/v1"

@@ -1,1 +1,0 @@
-"""Tesseract's words, and the plain rules that make records of them."""

@@ -1,35 +1,22 @@
 """How well two people agree, from their histories to the leaderboard, with the real commands."""
 
-import csv
-import io
 import itertools
 import json
 from dataclasses import replace
-from pathlib import Path
 
-import openpyxl
 import pytest
 from helpers.lines import write_lines
-from rich.console import Console
 
 from hdbench.annotating.agreement import agreement_of
 from hdbench.annotating.annotation import Annotation, Assignment, write_annotation
 from hdbench.annotating.assigned import read_assigned
 from hdbench.annotating.changes import Change, as_line
 from hdbench.api import Settings, score
-from hdbench.benchmarks.agreement import IntervalEstimate
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.cli.agreement import print_agreement
 from hdbench.datasets.building.card import agreement_section
 from hdbench.errors import HdbenchError
-from hdbench.output.leaderboard.boards import leaderboards
-from hdbench.output.leaderboard.formats import as_json, latex, markdown
-from hdbench.output.leaderboard.formats import csv as as_csv
-from hdbench.output.report.page import report_page
-from hdbench.output.report.workbook import workbook
 from hdbench.results.files import read_result
 from hdbench.results.record import to_record
-from hdbench.space.views.summary import summary
 
 ONE, OTHER = "zora-23", "quirin-7"
 ITEMS = [f"a{number:02}" for number in range(24)]
@@ -168,69 +155,6 @@ def test_a_result_that_says_otherwise_of_people_is_refused(wrong, result, tmp_pa
         read_result(file)
 
 
-def test_the_report_shows_it(work, built, result):
-    low, high = built.ceiling.interval
-    benchmark = load_benchmark(str(work / "hdb/lines"))
-    english, german = (report_page(result, benchmark, language=each) for each in ("en", "de"))
-    line = f"{REACHED:.3f} ({low:.3f} to {high:.3f}), 2 annotators, 20 items"
-    assert f"<b>People: {line}</b>. Several people annotated the same items" in english
-    in_german = f"{REACHED:.3f} ({low:.3f} bis {high:.3f})".replace(".", ",")
-    assert f"<b>Menschen: {in_german}, 2 Annotierende, 20 Einträge</b>. Mehrere" in german
-    sheet = openpyxl.load_workbook(io.BytesIO(workbook(result)))["Summary"]
-    cells = [(row[0].value, row[1].value) for row in sheet.iter_rows(max_col=2)]
-    assert ("people", line) in cells
-    assert no_secrets(english, german)
-
-
-def test_the_leaderboard_shows_it_in_every_format(work, built, result, run_hdbench):
-    low, high = built.ceiling.interval
-    said(run_hdbench("score", "hdb/lines", "answers.jsonl", "--json", "one.json", cwd=work))
-    told = said(run_hdbench("leaderboard", "one.json", cwd=work))
-    boards = leaderboards({"a": result})
-    name, value = "people: 2 annotators, 20 items", f"{REACHED:.3f}"
-    for text in (told, markdown(boards), latex(boards)):
-        [row] = [line for line in text.splitlines() if name in line]
-        assert value in row
-        assert "not all that models answered" in in_one_line(text.replace("%", ""))
-    assert f"{low:.3f} to {high:.3f}" in markdown(boards)
-    assert markdown(boards).index(name) < markdown(boards).index("reader-1")
-    assert f"{value} ± {max(high - REACHED, REACHED - low):.3f}" in latex(boards)
-    [of_csv] = csv.DictReader(as_csv(boards).decode("utf-8-sig").splitlines())
-    names = ("people", "people_low", "people_high", "people_items", "people_annotators")
-    assert [float(of_csv[each]) for each in names] == [built.ceiling.value, low, high, 20, 2]
-    [of_json] = json.loads(as_json(boards))["leaderboards"]
-    assert of_json["people"] == built.ceiling.model_dump(mode="json")
-    assert [row["model"] for row in of_json["rows"]] == ["reader-1"]
-
-
-def test_the_space_shows_it(built, result):
-    low, high = built.ceiling.interval
-    for language, line in (
-        ("en", f"People: {REACHED:.3f} ({low:.3f} to {high:.3f})"),
-        ("de", f"Menschen: {REACHED:.3f} ({low:.3f} bis {high:.3f})".replace(".", ",")),
-    ):
-        assert line in summary(Path("a.jsonl"), {None: result}, None, language, done=True)
-
-
-def test_what_stands_below_the_table(built):
-    def shown(unfinished=0, **changed):
-        console = Console(width=200, record=True, file=io.StringIO())
-        print_agreement(console, built.model_copy(update=changed), unfinished)
-        return console.export_text()
-
-    year = built.fields["year"]
-    none = IntervalEstimate(value=None)
-    undefined = year.model_copy(update={"alpha": none, "alpha_similarity": none})
-    too_many = year.model_copy(update={"alpha_similarity": none})
-    assert "–" not in shown()
-    assert "not defined where all values are equal" in shown(fields={"year": undefined})
-    assert "more than 3,000 different values" in shown(fields={"year": too_many})
-    assert "fewer than 10 items: too few for intervals" in shown(items=9)
-    assert "1 item: at least one annotator entered nothing, or said" in shown(without_truth=1)
-    assert "2 assigned items are not here yet: not all are done with them" in shown(2)
-    assert "people:" not in shown(ceiling=None)
-
-
 def test_a_field_is_one_cell_of_the_card_whatever_it_is_called(built):
     name = "a`|\n<img src=x>\u202e"
     section = agreement_section(built.model_copy(update={"fields": {name: built.fields["year"]}}))
@@ -249,14 +173,3 @@ def test_nobody_agrees_or_differs_yet(tmp_path, run_hdbench):
     told = run_hdbench("agreement", "lines", cwd=tmp_path)
     assert "done with: assign some with hdbench assign" in told.stderr
     assert agreement_of(folder, read_assigned(folder).finished) is None
-
-
-@pytest.mark.parametrize(
-    ("content", "why"),
-    [("{", "not JSON"), ('{"annotators": 2}', "Field required"), ("[]", "valid dictionary")],
-)
-def test_a_file_that_is_no_agreement_is_named(content, why, tmp_path):
-    folder = write_collection(tmp_path / "lines")
-    (folder / "agreement.json").write_text(content)
-    with pytest.raises(HdbenchError, match=rf"agreement\.json.*{why}"):
-        _ = load_benchmark(str(folder)).agreement

@@ -1,6 +1,5 @@
 """The command's options that open no page."""
 
-import json
 import socket
 
 from annotating.pages import truths, write_collection
@@ -21,25 +20,6 @@ def test_two_people_exchange_their_work(tmp_path, run_hdbench):
     merged = run_hdbench("merge", "ben", "a.zip", "--yes", cwd=tmp_path)
     assert "conflicts: 1\n  b1: year\n" in merged.stdout, merged.stderr
     assert truths(tmp_path / "ben")["b1"]["title"] == "Faust"
-
-
-def test_what_cannot_be_opened_is_one_line(tmp_path, run_hdbench):
-    folder = write_collection(tmp_path / "cards")
-    told = run_hdbench("annotate", "cards", "--as", "Anna B.", cwd=tmp_path)
-    assert told.returncode == 2
-    assert told.stderr.count("\n") == 1
-    assert "pseudonym" in told.stderr
-    other = {"id": "x9", "prediction": {"title": "Faust"}}
-    (tmp_path / "drafts.jsonl").write_text(json.dumps(other))
-    told = run_hdbench("annotate", folder, "--drafts", "drafts.jsonl", cwd=tmp_path)
-    assert told.returncode == 2
-    assert "x9" in told.stderr
-    Store.open(folder, "me").close()  # nothing is left locked
-    (tmp_path / "made").mkdir()
-    (tmp_path / "made/build.py").touch()
-    for name, why in (("made", "build.py makes its ground truths"), ("none", "no such folder")):
-        told = run_hdbench("annotate", name, cwd=tmp_path)
-        assert told.stderr.startswith(f"error: {name}: {why}")
 
 
 def test_items_are_assigned_to_several_people(tmp_path, run_hdbench):

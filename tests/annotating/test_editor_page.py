@@ -2,7 +2,6 @@
 
 import json
 import re
-import string
 
 import httpx
 import pytest
@@ -220,38 +219,6 @@ def test_typing_goes_on_in_the_first_field_of_the_next_item(tmp_path, visit):
     assert statuses(folder) == {"b1": "done", "b2": "done", "b3": "open"}
 
 
-def test_no_single_key_changes_a_status(tmp_path, visit):
-    folder = write_collection(tmp_path / "cards")
-    with serving(folder) as served:
-        page = visit(served)
-        page.locator("#view").focus()
-        for key in string.printable.strip():
-            page.keyboard.press(key)
-            page.keyboard.press("Escape")  # the windows that ? and / open
-        page.get_by_label("Year").fill("15")
-        page.keyboard.press("Alt+5")  # in a field it is a sign on some keyboards, such as [
-        page.keyboard.press("Escape")
-        page.keyboard.press("Alt+Numpad4")
-        saved(page)
-        assert set(statuses(folder).values()) == {"open"}
-        page.keyboard.press("Alt+3")
-        expect(page.locator("#now")).to_have_text("doubtful")
-        saved(page)
-    assert sorted(statuses(folder).values()) == ["doubtful", "open", "open"]
-
-
-def test_refusal_uses_language_of_page_not_of_browser(tmp_path, browser):
-    folder = write_collection(tmp_path / "cards")
-    page = browser.new_page(locale="en-GB")
-    with serving(folder, "--language", "de") as served:
-        page.goto(served.url)
-        expect(page.locator("#id")).to_have_text("b1")
-        page.keyboard.press("Control+z")
-        why = "Nichts wurde zurückgenommen: b1: Für me gibt es nichts zurückzunehmen"
-        expect(page.locator("#message")).to_have_text(why)
-        page.close()
-
-
 def test_nested_lists_grow_move_and_shrink(tmp_path, visit):
     folder = write_collection(tmp_path / "cards")
     with serving(folder) as served:
@@ -361,20 +328,6 @@ def test_one_button_leads_to_the_next_item_and_to_what_is_left(tmp_path, visit):
         page.wait_for_function(LOADED, arg=3)
 
 
-def test_wide_images_stand_above_the_form_and_tall_ones_beside(tmp_path, visit):
-    folder = write_collection(tmp_path / "cards")
-    with serving(folder) as served:
-        page = visit(served)
-        expect(page.locator("body[data-shape=wide]")).to_be_visible()
-        image, form = (page.locator(each).bounding_box() for each in ("#view", "#record"))
-        assert image["y"] + image["height"] <= form["y"] + 1
-        page.keyboard.press("r")
-        expect(page.locator("body[data-shape=tall]")).to_be_visible()
-        image, form = (page.locator(each).bounding_box() for each in ("#view", "#record"))
-        assert image["x"] + image["width"] <= form["x"] + 1
-        assert image["width"] < 1280 * 0.55
-
-
 def test_drafts_are_filled_in_on_request_with_differences_marked(tmp_path, visit):
     folder = write_collection(tmp_path / "cards")
     for name, year in (("one", 1808), ("two", 1809)):
@@ -396,17 +349,6 @@ def test_drafts_are_filled_in_on_request_with_differences_marked(tmp_path, visit
         saved(page)
     lines = (folder / "history/me.jsonl").read_text().splitlines()
     assert [json.loads(line)["how"] for line in lines] == ["draft:two", "draft:two", "blind"]
-
-
-def test_values_already_given_are_suggested(tmp_path, visit):
-    records = [None, {"persons": [{"name": "Vischer"}]}, {"persons": [{"name": "Frey"}] * 2}]
-    folder = write_collection(tmp_path / "cards", records)
-    with serving(folder) as served:
-        page = visit(served)
-        page.get_by_role("button", name="Add: Persons").click()
-        options = page.locator("#suggested li")
-        expect(options).to_have_count(2)
-        assert [each.get_attribute("data-value") for each in options.all()] == ["Frey", "Vischer"]
 
 
 def test_the_image_is_zoomed_and_turned(tmp_path, visit):

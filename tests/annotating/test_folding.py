@@ -1,20 +1,15 @@
 """Folding against a plain procedure, on histories that two annotators could write."""
 
 import itertools
-import random
 from dataclasses import replace
 from functools import reduce
 
-import pytest
-from helpers.work import growth
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hdbench.annotating.assigned import seen_by
-from hdbench.annotating.changes import MAX_ITEM_CHANGES, Change, same
+from hdbench.annotating.changes import Change, same
 from hdbench.annotating.fields import parse_field
-from hdbench.annotating.folding import Stage, causal_order, fold, tips
-from hdbench.annotating.metadata import CollectionRow
+from hdbench.annotating.folding import causal_order, fold, tips
 
 VALUES = {
     "": [{"title": "A"}, {"author": {"name": "N"}}, None],
@@ -169,63 +164,6 @@ def test_circular_and_incomplete_changes_are_tolerated():
     assert fold("b1", [one, other], None).head["ground_truth"] is not None
 
 
-def grown(number, shape, field, to, how="blind"):
-    """Changes of one item: each on top of the last, of none, or two lines that know nothing of each
-    other."""
-    return [
-        change(
-            place + 1,
-            field(place),
-            to(place),
-            [f"{place + 1 - step:032x}"] if (step := shape) and place >= step else [],
-            how=how if isinstance(how, str) else how(place),
-            at=place % 60,
-        )
-        for place in range(number)
-    ]
-
-
-SHAPES = {
-    "many last changes of a field": ("apart", lambda _: "title", lambda n: n, "blind"),
-    "that agree": ("apart", lambda _: "title", lambda _: "A", "blind"),
-    "of fields of their own": ("apart", lambda n: f"f{n}", lambda n: n, "blind"),
-    "of a record and its fields": (
-        "apart",
-        lambda n: "" if n % 2 else f"f{n}",
-        lambda n: {f"f{n - 1}": n - 1} if n % 2 else n,
-        "blind",
-    ),
-    "a chain": ("chained", lambda _: "title", lambda n: n, "blind"),
-    "a chain of fields": ("chained", lambda n: f"f{n}", lambda n: n, "blind"),
-    "a chain of drafts": ("chained", lambda n: f"f{n}", lambda n: n, lambda n: f"draft:{n}"),
-    "a list that grows": ("chained", lambda n: f"l[{n}]", lambda n: n, "blind"),
-    "two lines": ("alternating", lambda n: f"f{n // 2}", lambda n: n, "settled"),
-    "deep": ("alternating", lambda n: ".".join("a" * (1 + n % 30)), lambda n: {"b": n}, "blind"),
-}
-STEPS = {"apart": 0, "chained": 1, "alternating": 2}
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_twice_as_many_changes_of_an_item_take_twice_the_work(shape):
-    steps, *made = SHAPES[shape]
-    assert growth(lambda number: fold("b1", grown(number, STEPS[steps], *made), None), 150) < 2.4
-
-
-def test_as_many_changes_of_one_item_as_there_may_be():
-    """Their number in the square is 100 million: only what is linear comes to its end here."""
-    for shape in ("many last changes of a field", "of a record and its fields", "two lines"):
-        steps, *made = SHAPES[shape]
-        state = fold("b1", grown(MAX_ITEM_CHANGES, STEPS[steps], *made), None)
-        assert sum(len(each.changes) for each in state.conflicts) == MAX_ITEM_CHANGES
-    rng = random.Random(1)
-    made = [change(0, "", {}, [])]
-    for number in range(1, 5_000):
-        parents = {made[-1].id, rng.choice(made[-5:]).id}
-        made.append(change(number, f"f{number % 200}", number, sorted(parents)))
-    state = fold("b1", made, None)
-    assert len(state.record) == 200
-
-
 def settled(number):
     """An item in which two people differ in so many fields, all of them settled."""
     made = [
@@ -238,13 +176,3 @@ def settled(number):
     for place in range(number):
         made.append(change(6 + place, f"f{place}", "A", [made[-1].id], how="settled"))
     return made
-
-
-def test_work_grows_linearly_with_settled_fields():
-    def see(number):
-        row = CollectionRow(None, None, b"")
-        state = seen_by("anna", "b1", settled(number), ("anna", "ben"), row)
-        assert state.stage is Stage.settling
-        assert all(each.is_settled for each in state.differences)
-
-    assert growth(see, 150) < 2.4

@@ -410,23 +410,3 @@ def test_concurrent_assignment_by_another_process_is_kept(collection, other, tmp
     annotation = read_annotation(other)
     assert annotation.annotators("b2") == ("anna", "ben")
     assert annotation.annotators("b3") == ("clara", "dora")
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        b"[]",
-        b'{"assignments": [{"annotators": ["anna"], "items": ["b2"]}]}',
-        b'{"assignments": [{"annotators": ["anna", "anna"], "items": ["b2"]}]}',
-        b'{"assignments": [{"annotators": ["anna", "ben"], "items": ["b2", "b2"]}]}',
-        json.dumps(
-            {"assignments": [{"annotators": [f"a{n}" for n in range(101)], "items": ["b2"]}]}
-        ).encode(),
-        b"{" * 10_000,
-    ],
-)
-def test_an_unusable_assignment_is_refused(collection, tmp_path, said):
-    path = packed(tmp_path / "h.zip", {"anna.jsonl": b"", "annotation.json": said})
-    with pytest.raises(HdbenchError, match=r"annotation\.json"):
-        merge(collection, path)
-    assert not (collection / "annotation.yaml").exists()

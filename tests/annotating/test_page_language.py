@@ -9,7 +9,6 @@ from helpers.waiting import until
 from starlette.testclient import TestClient
 
 from hdbench.annotating.checking.value_check import ValueCheck
-from hdbench.annotating.editor import Editor
 from hdbench.annotating.reviewing.review import Review
 from hdbench.annotating.server import build_app
 
@@ -28,33 +27,6 @@ def in_both(client, path, **sent):
     """An answer in English and in German."""
     ask = client.post if sent else client.get
     return [ask(path, headers={"accept-language": each}, **sent) for each in ("en", "de-CH,en")]
-
-
-def test_the_editor(folder):
-    editor = Editor(folder, "anna")
-    client = TestClient(build_app(editor, "token"), base_url=PLACE)
-    english, german = in_both(client, "items/0/undo", json={})
-    assert english.json() == {"error": "b1: anna has nothing to undo"}
-    assert german.json() == {"error": "b1: Für anna gibt es nichts zurückzunehmen"}
-    change = {"what": "ground_truth", "field": "a[b]", "to": 1, "after": None}
-    english, german = in_both(client, "items/0/change", json=change)
-    assert english.json()["error"].startswith("'a[b]': not the path of a field")
-    assert german.json()["error"].startswith("'a[b]': nicht der Pfad eines Feldes")
-    english, german = in_both(client, "items/0/pages/0")
-    assert english.text.startswith("images/card.png: cannot be shown: ")
-    assert german.text.startswith("images/card.png: lässt sich nicht zeigen: ")
-    editor.close()
-
-
-def test_what_is_wrong_with_the_media(folder):
-    path = folder / "metadata.jsonl"
-    path.write_text(path.read_text().replace("card.png", "card.pdf"))
-    editor = Editor(folder, "anna")
-    client = TestClient(build_app(editor, "token"), base_url=PLACE)
-    english, german = in_both(client, "items/0")
-    assert english.json()["problem"].startswith("images/card.pdf: cannot be shown: ")
-    assert german.json()["problem"].startswith("images/card.pdf: lässt sich nicht zeigen: ")
-    editor.close()
 
 
 def test_second_looks(folder, tmp_path):

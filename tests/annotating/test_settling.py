@@ -7,8 +7,7 @@ import pytest
 from annotating.merges import merge
 
 from hdbench.annotating.annotation import Annotation, Assignment, write_annotation
-from hdbench.annotating.assigned import compared, read_assigned
-from hdbench.annotating.changes import MAX_ITEM_CHANGES
+from hdbench.annotating.assigned import read_assigned
 from hdbench.annotating.folding import Stage
 from hdbench.annotating.merging import hand_over
 from hdbench.annotating.store import StaleError, Store
@@ -261,39 +260,3 @@ def test_an_assignment_is_seen_while_the_folder_is_open(collection):
         assert ben.annotation().is_blind("b2")
         (collection / "annotation.yaml").unlink()
         assert ben.state("b2").record == {"title": "Faust"}
-
-
-def test_item_with_too_many_changes_still_lets_the_folder_open(assigned, monkeypatch):
-    with Store.open(assigned, "anna") as store:
-        finish(store, FAUST)
-    monkeypatch.setattr("hdbench.annotating.store.MAX_ITEM_CHANGES", 4)
-    assert MAX_ITEM_CHANGES > 4
-    with Store.open(assigned, "ben") as store:
-        finish(store, FAUST)
-        store.flush()
-        assert store.state("b2").stage is Stage.settling
-
-
-@pytest.mark.parametrize(
-    ("values", "common", "fields"),
-    [
-        ([{"a": "x"}, {"a": "x"}], {"a": "x"}, []),
-        ([{"a": "e\u0301 "}, {"a": "\u00e9"}], {"a": "\u00e9"}, []),
-        ([{"a": 1}, {"a": True}], {"a": None}, [("a",)]),
-        ([{"a": None}, {"a": ""}, {}], {"a": ""}, []),
-        ([{"a": {"b": None}}, {}], {"a": {"b": None}}, []),
-        ([{"a": {"b": "x"}}, {"a": None}], {"a": {"b": None}}, [("a", "b")]),
-        ([{"a": {"b": "x"}}, {"a": "x"}], {"a": None}, [("a",)]),
-        ([{"a": [1, 2]}, {"a": [1, 3]}], {"a": [1, None]}, [("a", 1)]),
-        ([{"a": [1]}, {"a": [1, 3]}], {"a": None}, [("a",)]),
-        ([{"a": []}, {"a": None}], {"a": []}, []),
-        ([{"a": "x"}, {"a": "x"}, {"a": "y"}], {"a": None}, [("a",)]),
-        ([{"o": {"a.b": 1}}, {"o": {"a.b": 2}}], {"o": None}, [("o",)]),
-        ([{"": 1}, {"": 2}], None, [()]),
-        ([None, None], None, []),
-        ([None, {"a": 1}], None, [()]),
-        ([{}, {"a": 1}], {"a": None}, [("a",)]),
-    ],
-)
-def test_what_values_have_in_common(values, common, fields):
-    assert compared(values) == (common, fields)

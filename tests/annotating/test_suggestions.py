@@ -1,8 +1,6 @@
 """Values to choose from: those that other items have, then those of an authority file."""
 
 import random
-import time
-from itertools import product
 
 import httpx
 import pytest
@@ -11,7 +9,6 @@ from playwright.sync_api import expect
 
 from hdbench.annotating.annotation import Annotation, write_annotation
 from hdbench.annotating.suggestions import MAX_SUGGESTED, Suggestions, read_authorities
-from hdbench.authorities.files import MAX_LINES
 from hdbench.authorities.suggesting import Authority, case_folded
 from hdbench.errors import HdbenchError
 
@@ -84,56 +81,12 @@ def test_values_already_given_come_first_and_no_more_than_fifty(tmp_path):
     assert suggestions.of("title", "basel") == []
 
 
-@pytest.mark.parametrize(
-    ("files", "text", "why"),
-    [
-        ({"nome": "names.txt"}, b"Frey\n", "'nome': no such field: choose one of name"),
-        ({"name": "../names.txt"}, b"Frey\n", "not in the folder"),
-        ({"name": "/etc/passwd"}, b"Frey\n", "not in the folder"),
-        ({"name": "none.txt"}, b"Frey\n", "cannot be read: No such file"),
-        ({"name": "a\0b"}, b"Frey\n", "null byte"),
-        ({"name": "names.txt"}, b"Fr\xe9y\n", "names.txt"),
-        ({"name": "names.txt"}, b"\n \n", "has no values"),
-        ({"name": "names.txt"}, b"Frey\n" + b"x" * 501, "names.txt:2: several lines in a cell"),
-        ({"name": "names.txt"}, b"x\n" * (MAX_LINES + 1), "more than 1,000,000 lines"),
-        ({"name": "names.csv"}, b'"a\nb",1\n', "names.csv:1: several lines in a cell"),
-        ({"name": "names.csv"}, b'"a"b,1\n', "not CSV"),
-    ],
-)
-def test_an_unusable_file_is_one_line(tmp_path, files, text, why):
-    folder = tmp_path / "cards"
-    folder.mkdir()
-    for name in ("cards/names.txt", "cards/names.csv", "names.txt"):
-        (tmp_path / name).write_bytes(text)
-    with pytest.raises(HdbenchError) as error:
-        read_authorities(folder, files, ["name"])
-    assert why in str(error.value)
-    assert "\n" not in str(error.value)
-
-
 def test_a_link_out_of_the_folder_is_refused(tmp_path):
     (tmp_path / "cards").mkdir()
     (tmp_path / "secret.txt").write_text("secret\n")
     (tmp_path / "cards/names.txt").symlink_to(tmp_path / "secret.txt")
     with pytest.raises(HdbenchError, match="not in the folder"):
         read_authorities(tmp_path / "cards", {"name": "names.txt"}, ["name"])
-
-
-@pytest.mark.nightly
-def test_a_million_names_are_searched_between_two_keys(tmp_path):
-    syllables = ["ba", "mül", "ler", "frey", "von ", "sch", "ä", "witz, ", "Karl", "heim"]
-    names = map("".join, product(syllables, repeat=6))
-    lines = "".join(f"{name} {number}\n" for number, name in enumerate(names))
-    assert lines.count("\n") == MAX_LINES
-    suggestions = Suggestions({"persons[].name": read(tmp_path, lines)})
-    for typed in ("", "m", "schwitz", "999999", "not there", "ä" * 40):
-        times = []
-        for _ in range(3):
-            begun = time.thread_time()
-            told = suggestions.of("persons[0].name", typed)
-            times.append(time.thread_time() - begun)
-        assert len(told) <= MAX_SUGGESTED
-        assert min(times) < 0.12, typed  # as long as the page waits for another key
 
 
 @pytest.mark.nightly

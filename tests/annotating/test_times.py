@@ -1,7 +1,6 @@
 """The time per item is kept only where it is wanted, and stays in the folder."""
 
 import json
-import zipfile
 
 import pytest
 from annotating.pages import serving, write_collection
@@ -9,9 +8,7 @@ from playwright.sync_api import expect
 
 from hdbench.annotating.annotation import Annotation, write_annotation
 from hdbench.annotating.editor import Editor
-from hdbench.annotating.merging import hand_over
 from hdbench.errors import HdbenchError
-from hdbench.output.publishing import repositories
 
 
 def times(folder):
@@ -48,29 +45,6 @@ def test_a_stay_is_noted_without_its_pauses(tmp_path, visit_at, keep):
     # The clock that is set forward goes on by itself too, while the browser is slow.
     for each, least in zip(told, (45, 7), strict=False):
         assert least <= each["seconds"] < least + 121  # the pause is not counted
-
-
-def test_nothing_else_is_taken_for_a_time_and_none_leaves(tmp_path):
-    folder = write_collection(tmp_path / "cards")
-    write_annotation(folder, Annotation(keep_time=True))
-    editor = Editor(folder, "me")
-    try:
-        for seconds in (-1, 86_401, True, "1", None, float("nan"), [1]):
-            with pytest.raises(HdbenchError, match="seconds must be a number"):
-                editor.leave({"item": 0, "seconds": seconds})
-        for item in (-1, 3, None, "0", True):
-            with pytest.raises(HdbenchError, match="there is no such item"):
-                editor.leave({"item": item, "seconds": 1})
-        editor.leave({"item": 2, "seconds": 1.6})
-        editor.change(0, {"what": "comment", "field": "", "to": "x", "after": None})
-    finally:
-        editor.close()
-    assert [(each["item"], each["seconds"]) for each in times(folder)] == [("b3", 2)]
-    hand_over(folder, "me", tmp_path / "me.zip")
-    with zipfile.ZipFile(tmp_path / "me.zip") as archive:
-        assert not any("time" in name for name in archive.namelist())
-        assert not any(b"seconds" in archive.read(name) for name in archive.namelist())
-    assert not any("times" in str(path) for path in repositories._files(folder))
 
 
 def test_a_link_in_place_of_the_file_is_refused(tmp_path):

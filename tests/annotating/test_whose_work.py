@@ -11,9 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from annotating.merges import merge
-from helpers.work import growth
 
-from hdbench.annotating import merging
 from hdbench.annotating.annotation import Annotation, Assignment, read_annotation, write_annotation
 from hdbench.annotating.changes import as_line, base_change
 from hdbench.annotating.merging import hand_over
@@ -226,28 +224,6 @@ def test_who_is_assigned_what_is_shown_and_strangers_are_named(collection, tmp_p
     assert read_annotation(collection).assignments == (both,)
 
 
-def test_very_many_assignments_are_told_in_a_few_words(collection, tmp_path, run_hdbench):
-    rows = [{"id": f"c{n}", "file_name": "c.jpg", "ground_truth": None} for n in range(2_000)]
-    with (collection / "metadata.jsonl").open("a") as file:
-        file.writelines(json.dumps(row) + "\n" for row in rows)
-    given = [{"annotators": [f"a{n}", f"b{n}"], "items": [f"c{n}"]} for n in range(2_000)]
-    packed(tmp_path / "ben.zip", "ben", [], {"assignments": given})
-    told = run_hdbench("merge", "cards", "ben.zip", cwd=tmp_path)
-    assert told.returncode == 2
-    assert told.stderr.count("\n") == 1
-    assert "items assigned to others: 1,980; " in told.stderr
-    assert "not known here so far: 4,000, such as " in told.stderr
-    assert len(told.stderr) < 2_000
-
-
-def test_a_base_alone_is_taken_in_without_a_word(collection, tmp_path):
-    base = base_change("b1", {"title": "Faust", "year": 1808})
-    path = packed(tmp_path / "ben.zip", "ben", [as_line(base).decode()])
-    asked = []
-    assert merging.merge(collection, path, "me", asked.append).taken == 1
-    assert asked == []
-
-
 def test_merge_reports_different_imported_records(collection, tmp_path, run_hdbench):
     copy = shutil.copytree(collection, tmp_path / "copy")
     text = (copy / "metadata.jsonl").read_text().replace("1808", "1809")
@@ -353,20 +329,3 @@ def test_existing_oversized_history_opens_and_can_be_settled(collection):
         assert (state.record, state.conflicts) == ({"title": "Egmont"}, ())
     with Store.open(collection, "anna") as store:
         assert store.state("b2").record == {"title": "Egmont"}
-
-
-@pytest.mark.parametrize("kind", ["one field", "a field each"])
-def test_twice_as_many_changes_are_taken_in_with_twice_the_work(collection, tmp_path, kind):
-    def work(number):
-        folder = shutil.copytree(collection, tmp_path / f"{number}-{len(list(tmp_path.iterdir()))}")
-        chain = [
-            line(
-                n,
-                after=f"{n - 1:032x}" if n else None,
-                field="title" if kind == "one field" else f"f{n}",
-            )
-            for n in range(number)
-        ]
-        assert merge(folder, packed(tmp_path / "ben.zip", "ben", chain)).taken == number
-
-    assert growth(work, 150) < 2.4

@@ -374,48 +374,12 @@ def test_a_licence_that_is_not_open_can_be_accepted(build, published):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(
-    ("licence", "told"),
-    [
-        (
-            "other",
-            "cards: no license is stated in benchmark.yaml, so hdbench will not publish it: to "
-            "build it for yourself, add --accept-licence; if the data are yours to license, state "
-            "one there, such as licence: cc-by-4.0",
-        ),
-        (
-            "cc-by-nc-4.0",
-            "cards: its license (cc-by-nc-4.0) is not an open one, so hdbench will not publish it: "
-            "to build it for yourself, add --accept-licence",
-        ),
-    ],
-)
-def test_builder_of_own_cards_gets_fitting_advice(tmp_path, run_hdbench, licence, told):
-    (tmp_path / "scans").mkdir()
-    (tmp_path / "scans/card-1.txt").write_text("Müller, Faust")
-    made = run_hdbench("new", "cards", "scans", "--fields", "title", cwd=tmp_path)
-    assert made.returncode == 0, made.stderr
-    spec = tmp_path / "cards/benchmark.yaml"
-    spec.write_text(spec.read_text().replace("licence: other", f"licence: {licence}"))
-    done = run_hdbench("build", "cards", cwd=tmp_path)
-    assert_refused(done, told)
-    assert "read" not in done.stderr  # there is nobody else's card to read
-    german = run_hdbench("--language", "de", "build", "cards", cwd=tmp_path)
-    assert "für den eigenen Gebrauch --accept-licence" in german.stderr
-    assert run_hdbench("build", "cards", "--accept-licence", cwd=tmp_path).returncode == 0
-
-
 def test_a_folder_that_hdbench_did_not_make_is_never_replaced(build, tmp_path):
     own = tmp_path / "hdb/zettelkatalog"
     own.mkdir(parents=True)
     (own / "notes.txt").write_text("mine")
     assert_refused(build(), "hdb/zettelkatalog: exists already and was not built by hdbench")
     assert tree(tmp_path / "hdb") == {"zettelkatalog/notes.txt": b"mine"}
-
-
-def test_an_unknown_benchmark_names_the_known_ones(tmp_path, run_hdbench):
-    done = run_hdbench("build", "zettlkatalog", cwd=tmp_path)
-    assert_refused(done, "zettlkatalog: neither a benchmark that hdbench has", "zettelkatalog")
 
 
 @pytest.mark.slow

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from hdbench.common.markdown import as_code, as_prose, as_text
-from hdbench.datasets.building.card import PLACEHOLDERS
 from hdbench.datasets.building.placeholders import MAX_FILLED, PlaceholderError, fill
 from hdbench.errors import HdbenchError
 
@@ -60,55 +59,6 @@ def test_what_is_not_a_placeholder_is_refused_with_its_line(text):
     ) as refused:
         fill(f"a\nb {text}\n", VALUES, CARD, first=11)
     assert "\n" not in str(refused.value)
-
-
-OF_0_2_0 = """\
-# {{ spec.title }}
-
-{{ rows }} images, and what a model has to read from them.
-
-{% if picture %}
-![An item of this collection]({{ picture }})
-
-{% endif %}
-```json
-{{ example }}
-```
-
-{% if provenance %}
-
-{{ provenance }}
-{% else %}
-There is none yet.
-{% endif %}
-
-{% if spec.licence == "other" %}
-No license is stated. Say here who owns the images and the ground truth.
-{% else %}
-`{{ spec.licence }}`
-{% endif %}"""
-
-
-def test_a_card_of_hdbench_0_2_0_gives_the_same_text():
-    values = dict.fromkeys(PLACEHOLDERS, "")
-    full = {
-        "spec.title": "Cards",
-        "rows": "3",
-        "picture": "images/1.png",
-        "example": "{}",
-        "provenance": "- imported: 3",
-        "spec.licence": "cc0-1.0",
-    }
-    head = "# Cards\n\n3 images, and what a model has to read from them.\n\n"
-    assert fill(OF_0_2_0, values | full, CARD) == (
-        f"{head}![An item of this collection](images/1.png)\n\n```json\n{{}}\n```\n\n"
-        "\n- imported: 3\n\n`cc0-1.0`\n"
-    )
-    bare = {"picture": "", "provenance": "", 'spec.licence == "other"': "yes"}
-    assert fill(OF_0_2_0, values | full | bare, CARD) == (
-        f"{head}```json\n{{}}\n```\n\nThere is none yet.\n\n"
-        "No license is stated. Say here who owns the images and the ground truth.\n"
-    )
 
 
 def test_an_if_without_its_end():

@@ -5,7 +5,6 @@ from collections import Counter
 
 import datasets
 import pytest
-import yaml
 from helpers.lines import write_lines
 
 from hdbench.benchmarks.benchmark import load_benchmark
@@ -76,32 +75,6 @@ def test_the_card_counts_them(built):
         "- corrected after an audit: 1",
         "- not recorded: 1",
     ]
-
-
-def test_a_card_that_says_it_somewhere_says_it_once(tmp_path):
-    folder = write(tmp_path / "lines")
-    card = folder / "README.md"
-    card.write_text(card.read_text() + "\n{{ provenance }}\n\n## The end\n")
-    shown = (build(find_recipe(str(folder)), tmp_path / "hdb").folder / "README.md").read_text()
-    assert shown.count("How many ground truths were made how:") == 1
-    assert shown.rstrip().endswith("## The end")
-
-
-def test_where_no_row_says_it_nothing_is_added(tmp_path):
-    rows = [{"ground_truth": {"text": "roter Wein"}}]
-    folder = build(find_recipe(str(write(tmp_path / "lines", rows))), tmp_path / "hdb").folder
-    assert lines(folder)[0].keys() == {"text", "id", "ground_truth", "ground_truth_published"}
-    assert "ground truths were made" not in (folder / "README.md").read_text()
-    assert "columns" not in yaml.safe_load((folder / "benchmark.yaml").read_text())
-
-
-def test_a_column_of_its_own_stays_what_it_is(tmp_path):
-    rows = [{"ground_truth": {"text": "x"}, "provenance": "St. Gallen, Stiftsbibliothek"}]
-    folder = write(tmp_path / "lines", rows, columns={"provenance": "string"})
-    built = build(find_recipe(str(folder)), tmp_path / "hdb").folder
-    assert lines(built)[0]["provenance"] == "St. Gallen, Stiftsbibliothek"
-    assert next(load_benchmark(str(built)).items()).provenance is None
-    assert "ground truths were made" not in (built / "README.md").read_text()
 
 
 def test_check_names_what_is_no_provenance(tmp_path, run_hdbench):

@@ -353,37 +353,3 @@ def test_the_pages_of_a_tiff_become_images(folder, run_hdbench):
     assert values == [7, 99]
     built = run_hdbench("build", "tiffs", "--accept-licence", cwd=folder)
     assert built.returncode == 0, built.stderr
-
-
-def test_images_that_cannot_be_used_are_named_with_what_to_do(folder, run_hdbench):
-    (folder / "scans/b4.heic").write_bytes(b"\0\0\0 ftypheic")
-    done = run_hdbench("new", "letters", "scans", cwd=folder)
-    assert "passed over: b4.heic: export images as JPEG, PNG or TIFF" in done.stdout
-    (folder / "phone").mkdir()
-    (folder / "scans/b4.heic").rename(folder / "phone/b4.heic")
-    none = run_hdbench("new", "others", "phone", cwd=folder)
-    assert none.stderr.startswith("error: phone: no images here (but b4.heic): they must be JPEG")
-
-
-def test_images_in_a_folder_are_explained_for_unmatched_truths(folder, run_hdbench):
-    (folder / "scans/box").mkdir()
-    for name in ("b1.png", "b2.png"):
-        (folder / "scans" / name).rename(folder / "scans/box" / name)
-    (folder / "t.csv").write_text(TABLE + "b3;Weber;1914;Genf\n")
-    done = run_hdbench("new", "letters", "scans", "--truth", "t.csv", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    assert (
-        "of these, 2 are in a folder, which is one item with its pages: box/b1.png, box/b2.png: if "
-        "each is an item, put the images into one folder" in done.stdout
-    )
-
-
-@pytest.mark.parametrize(
-    "option", [["--title", "T\udcff"], ["--fields", "a,T\udcff"], ["--map", "Jahr=T\udcff"]]
-)
-def test_a_text_that_is_not_utf8_is_refused_in_one_line(folder, run_hdbench, option):
-    truth = ["--truth", "t.csv"] if option[0] == "--map" else []
-    done = run_hdbench("new", "letters", "scans", *truth, *option, cwd=folder)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"error: {option[0]} T\\udcff: not UTF-8\n"
-    assert not (folder / "letters").exists()

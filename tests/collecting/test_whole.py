@@ -52,34 +52,6 @@ def test_the_files_of_a_folder_are_its_items(tmp_path):
     assert found.sha256 == hashlib.sha256(b"a.pdf\nb.JPG\nc.txt\n").hexdigest()
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("", "empty"),
-        ("id,typ\n", "has no rows, only names of columns"),
-        ("id,typ\na,x\na,y\n", "kat.csv:3: the id 'a' occurs twice, first in .*kat.csv:2"),
-        ("id,typ\n,x\n", "kat.csv:2: no id in the column 'id'"),
-        ("id\n\x1b[31m\n", "cannot be an id"),
-        ("id\n" + "x" * 2000 + "\n", "cannot be an id"),
-        ("id\n\0\n", "has NUL bytes: save it as CSV in UTF-8"),
-        ('id,typ\na,"x\n', "not CSV"),
-    ],
-)
-def test_what_is_no_table_of_items(tmp_path, text, said):
-    path = tmp_path / "kat.csv"
-    path.write_bytes(text.encode())
-    with pytest.raises(HdbenchError, match=said) as error:
-        read_whole(path)
-    assert len(str(error.value).splitlines()) == 1
-
-
-def test_what_is_not_there(tmp_path):
-    with pytest.raises(HdbenchError, match=r"nothing\.csv: cannot be read: No such file"):
-        read_whole(tmp_path / "nothing.csv")
-    with pytest.raises(HdbenchError, match="no images, PDFs or texts"):
-        read_whole(tmp_path)
-
-
 def test_a_device_that_never_ends_is_not_read():
     with pytest.raises(HdbenchError, match="not a file: a table"):
         read_whole(Path("/dev/zero"))
@@ -106,12 +78,3 @@ def test_the_command_prints_strata_and_writes_the_file(tmp_path, run_hdbench):
     assert other.returncode == 2
     said = "error: kat.csv: no column 'Type'; it has: Datei, Typ, Jahr; did you mean Typ?\n"
     assert other.stderr == said
-
-
-def test_of_two_columns_with_one_name_the_second_gets_another(tmp_path):
-    path = tmp_path / "kat.csv"
-    path.write_text("id,typ,typ\na,x,y\n")
-    whole = read_whole(path)
-    assert whole.columns["typ"] == ["x"]
-    assert ["y"] in whole.columns.values()
-    assert any("typ" in note for note in whole.notes)

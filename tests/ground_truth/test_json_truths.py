@@ -103,34 +103,6 @@ def test_encodings_of_windows(read, encoding):
     assert read(text.encode(encoding)).truths[0].record == {"title": "Müller"}
 
 
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        ("", "truth.json:1: not JSON"),
-        ("[]", "truth.json: no ground truths in this file"),
-        ("3", "truth.json: neither a list nor an object"),
-        ("[3]", "truth.json: entry 1: must be a JSON object"),
-        ('[{"id": "1"', "truth.json:1: not JSON"),
-        ('[{"id": "1", "id": "2"}]', "truth.json: not usable JSON: the key 'id' occurs twice"),
-        ('{"a": {}, "a": {}}', "truth.json: not usable JSON: the key 'a' occurs twice"),
-        ('[{"id": [1]}]', "truth.json: entry 1: id must be a text"),
-        ('[{"id": "1", "truth": [1]}]', "truth.json: entry 1: a ground truth must be an object"),
-        ('[{"id": "1", "a": "\\ud800"}]', "truth.json: entry 1: has half a surrogate pair"),
-        ('{"a": "\\ud800"}', 'truth.json: "a": has half a surrogate pair'),
-        ("[" * 10_000, "truth.json: not usable JSON: nested more than 100 deep"),
-        ("<xml/>", "truth.json: this is an HTML or XML file"),
-        (b"\x89PNG\r\n", "truth.json: this is a PNG image"),
-        (b'["M\xfcller"]', "truth.json:1: not UTF-8"),
-    ],
-)
-def test_what_is_unusable_is_refused_in_one_line(read, content, expected):
-    assert refusal(read, content).startswith(expected)
-
-
-def test_a_damaged_line_is_named(read):
-    assert refusal(read, '{"id": "1"}\n{"id"', "t.jsonl").startswith("t.jsonl:2: not JSON")
-
-
 def test_a_folder_with_a_file_for_each_item(folder):
     path = folder(
         b12__json=json.dumps(RECORD),
@@ -157,21 +129,6 @@ def test_a_folder_with_a_file_for_each_item(folder):
         "b15.txt: not UTF-8, read as cp1252: check that its umlauts are right",
         "truths: neither .json nor .txt, not read: notes.docx",
     ]
-
-
-@pytest.mark.parametrize(
-    ("files", "expected"),
-    [
-        ({}, "truths: no ground truths here"),
-        ({"a__json": "{}", "a__txt": "x"}, "a.txt: a second ground truth for 'a', the first is"),
-        ({"a__csv": "id,b\n1,2", "b__txt": "x"}, "truths: has a.csv beside files of single items"),
-        ({"a__json": "[1]"}, "a.json: a ground truth must be an object"),
-        ({"a__json": "{"}, "a.json:1: not JSON"),
-        ({"a__txt": "a\0b"}, "a.txt: has NUL bytes"),
-    ],
-)
-def test_folders_that_are_unusable(folder, files, expected):
-    assert refusal(read_json_truths, folder(**files)).startswith(expected)
 
 
 def test_links_are_not_followed_and_missing_files_named(folder, tmp_path):

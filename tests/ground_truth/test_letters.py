@@ -2,7 +2,6 @@ import csv
 
 import pytest
 
-from hdbench.errors import HdbenchError
 from hdbench.ground_truth.letters import LETTER_COLUMNS, PERSON_COLUMNS, read_letters
 
 NOBODY = {"inferred": None, "alternateName": []}
@@ -87,36 +86,3 @@ def test_the_published_letters_are_those_of_the_built_dataset(shared):
     assert [note.partition(" (")[0] for note in found.notes] == [
         "not in persons.csv, so known by one name only: Kachelhofer-Gerber, Frederick Charles"
     ]
-
-
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        ("a,b\n1,2\n", "has no column document_number, send_date, letter_title, "),
-        ('{}\n01,x,x,"x\n', ":2: not a CSV table: "),
-        ("{}\n01,1926,t,s,r,TRUE,more\n", ":2: has more cells than the header"),
-        ("{}\n01,1926,t,s,r,TRUE\n02,1926,t,s,r,yes\n", ":3: has_signatures is neither TRUE nor"),
-        ("{}\n01,1926,t,s\n", ":2: has_signatures is neither TRUE nor"),
-        ("{}\n", ": no letters in it"),
-        ("{}\n" + "x" * 200_000, ":2: not a CSV table: field larger than field limit"),
-        ("", ": empty"),
-    ],
-)
-def test_an_unusable_table_is_named_with_its_line(folder, table, message):
-    (folder / "letters.csv").write_text(table.replace("{}", ",".join(LETTER_COLUMNS)))
-    with pytest.raises(HdbenchError) as caught:
-        read_letters(folder)
-    assert str(caught.value).startswith(f"{folder / 'letters.csv'}")
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_a_table_in_another_encoding_or_nowhere_is_named(folder):
-    (folder / "letters.csv").write_bytes(b"document_number\nM\xfcller")
-    with pytest.raises(HdbenchError, match=r"letters\.csv: not a CSV table in UTF-8"):
-        read_letters(folder)
-    (folder / "letters.csv").unlink()
-    with pytest.raises(HdbenchError, match=r"letters\.csv: cannot be read: No such file"):
-        read_letters(folder)
-    with pytest.raises(HdbenchError, match=r"persons\.csv: not a folder with letters\.csv"):
-        read_letters(folder / "persons.csv")

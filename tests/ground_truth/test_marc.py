@@ -12,7 +12,6 @@ from hdbench.errors import HdbenchError
 from hdbench.ground_truth import marc
 from hdbench.ground_truth.files import MAX_BYTES
 from hdbench.ground_truth.marc import read_marc
-from hdbench.ground_truth.marc_mapping import DEFAULT_MAPPING
 
 
 def field(tag, *subfields, indicators="  "):
@@ -269,39 +268,6 @@ record:
     }
 
 
-def test_the_default_mapping_can_be_copied(read):
-    default = DEFAULT_MAPPING.read_text()
-    assert read(as_marc21(book()), default) == read(as_marc21(book()))
-
-
-@pytest.mark.parametrize(
-    ("mapping", "message"),
-    [
-        ("title: 245$a", "needs key: and record:, may have new_records:, and nothing else: see "),
-        ("key: 001", "needs key: and record:, may have new_records:, and nothing else: see "),
-        ("key: [001", "not YAML: "),
-        ("key: 001\nrecord: 245$a", "record: must have fields, such as title: 245$a"),
-        ("key: {a: 001}\nrecord: {t: 245$a}", "key: must be a place such as 001 or 856$u"),
-        ("key: 001\nrecord: {}", "record: has no fields"),
-        ("key: 001\nrecord: {t: 245a}", "record.t: '245a' is not a place such as 245$a, "),
-        ("key: 001\nrecord: {t: }", "record.t: '' is not a place such as 245$a, "),
-        ("key: 001\nrecord: {t: $a}", "record.t: '$a' is not a place such as 245$a, "),
-        ("key: 001\nrecord: {t: []}", "record.t: has no place"),
-        ("key: 001\nrecord: {t: [[245$a]]}", "record.t: 'a list or object' is not a place"),
-        ("key: 001\nrecord: {t: {each: 245$a, x: 1}}", "record.t: besides each: only fields: is"),
-        (
-            "key: 001\nrecord: {t: {each: 245, fields: {a: 245$a}}}",
-            "record.t.a: '245$a' is not a place such as $a or [$4, $e]",
-        ),
-        ("key: &k 001\nrecord: {t: *k}", "has an alias (*…): write the value out"),
-        ("key: 001\nrecord: " + "[" * 30_000, "nested more than 20 levels deep"),
-        ("#" * 70_000, "longer than 65,536 characters"),
-    ],
-)
-def test_an_unusable_mapping_is_named_with_its_field(refused, mapping, message):
-    assert refused(as_marc21(book()), mapping).startswith(message)
-
-
 EDITED = "has {} bytes, but {} by its leader (was the file changed in an editor?)"
 THREE = as_marc21(book(1), book(2), book(3))
 SIZE = len(THREE) // 3
@@ -363,43 +329,9 @@ def test_many_such_records_take_little_memory(refused, read):
     assert peak < MAX_BYTES + 10 * len(data)  # each record would have been 45 MB
 
 
-def test_a_hundred_damaged_records_give_one_line(refused):
-    message = refused(as_marc21(*[book()] * 100).replace(b"Stadt", b"Staat "))
-    assert message.count("record ") == 3
-    assert message.endswith(
-        "(was the file changed in an editor?) and 97 more: export the file again"
-    )
-
-
 def test_blank_lines_between_records_do_no_harm(read):
     data = as_marc21(book(1)) + b"\r\n" * 30 + as_marc21(book(2)) + b"\n\x1a"
     assert [truth.record for truth in read(data).truths] == [BOOK, BOOK]
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (b"=LDR  00475cam  22002414a 4500", "neither MARC21 nor MARCXML: export it as one of"),
-        (b"PK\x03\x04", "neither MARC21 nor MARCXML: export it as one of these"),
-        (b" \n", "empty"),
-        (b"<html><body/></html>", "no MARC record in it has any of the fields in the mapping"),
-        (b"<collection><record/>", ""),
-        (
-            b"<collection>\n<record>\n<controlfield>1</controlfield></record></collection>",
-            "record 1 (line 3) has a controlfield without a tag of three characters: export the",
-        ),
-        (
-            b'<record>\n<datafield tag="24"/></record>',
-            "record 1 (line 2) has a datafield without a tag of three characters: export the",
-        ),
-        (
-            b'<record><datafield tag="245">\n<subfield>x</subfield></datafield></record>',
-            "record 1 (line 1) has a subfield without a code in 245: export the file again",
-        ),
-    ],
-)
-def test_what_is_not_marc_is_refused(refused, data, message):
-    assert message in refused(data)
 
 
 def test_too_large_file_and_too_many_records_are_refused(refused, monkeypatch):

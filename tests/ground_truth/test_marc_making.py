@@ -11,18 +11,15 @@ from pymarc import parse_xml_to_array
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.marc_articles import nonfiling
 from hdbench.ground_truth.marc_making import (
-    NO_EACH,
     NO_KIND,
     NO_TITLE,
     OTHER_OPEN,
-    TITLE_OPEN,
     TOO_LARGE,
-    TOO_LONG,
     LeftOut,
     make_record,
 )
 from hdbench.ground_truth.marc_mapping import read_mapping
-from hdbench.ground_truth.marc_provenance import NO_PLACE, NO_XML, Left, Process
+from hdbench.ground_truth.marc_provenance import NO_XML, Left, Process
 from hdbench.ground_truth.marc_records import CARD_CATALOGUE, KIND_OPEN
 from hdbench.ground_truth.marc_templates import read_template
 
@@ -176,11 +173,6 @@ def test_half_a_name_is_not_written_while_the_rest_is_open():
     ]
 
 
-def test_a_title_that_is_open_is_not_said_to_be_missing():
-    assert made_of({}) == LeftOut(NO_TITLE, [])
-    assert made_of({}, undecided={"publication.title"}) == LeftOut(TITLE_OPEN, [])
-
-
 def test_nothing_is_made_where_no_kind_fits(mapping_of):
     frame = FRAME.replace("    - leader/05", "    - when: {kind: [book, '']}\n      leader/05")
     mapping = mapping_of("245$a{title}", frame=frame)
@@ -272,29 +264,6 @@ def test_an_identifier_is_from_where_its_value_is():
         r"883 0_ $81\p$ahdbench trust, plan 5f$c0.95$d20261123",
     ]
     assert only(("100",), CARD | {"author.last_name": ""}, identifiers=known) == ["100 1_ $aHans"]
-
-
-def test_an_identifier_that_xml_cannot_have_is_listed():
-    made = made_of(CARD, identifiers={"author.last_name": ["11\x01"]})
-    assert made.left == [Left("author.last_name: identifier", NO_XML)]
-
-
-def test_values_without_a_usable_place_are_listed(mapping_of):
-    mapping = mapping_of("245$a{title}", "650$a{keywords}", "500$a{note}")
-    values = {
-        "title": "Basel",
-        "keywords": ["Stadt"],
-        "other": "x",
-        "nothing": ["", None],
-        "note": "long " * 2000,
-    }
-    made = made_of(values, mapping)
-    assert made.left == [
-        Left("other", NO_PLACE),
-        Left("keywords", NO_EACH),
-        Left("note", TOO_LONG),
-    ]
-    assert only(("500", "650"), values, mapping) == []
 
 
 def test_record_larger_than_marc_allows_is_left_out(mapping_of):
@@ -434,8 +403,3 @@ def test_the_example_of_the_guide_makes_a_record(mapping_of):
         "653 __ $aStadt",
         "852 8_ $hA 1",
     ]
-
-
-def test_an_id_that_xml_cannot_have_is_named():
-    with pytest.raises(HdbenchError, match=r"'a\\x01': has characters that XML cannot have"):
-        make_record(CARDS, "a\x01", CARD, {}, DAY)

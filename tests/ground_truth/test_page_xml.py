@@ -100,17 +100,6 @@ def test_groups_in_the_reading_order_may_hold_groups(read):
     assert read(page(order, *regions)).truths[0].record == {"text": "4\n2\n3\n1"}
 
 
-def test_a_reading_order_that_does_not_fit_is_remarked_on(read, tmp_path):
-    found = read(page(ordered((0, "r2")), *TWO))
-    assert found.truths[0].record == {"text": "1731\nRother\nWein & Brod"}
-    path = tmp_path / "page_003.xml"
-    assert found.notes == [f"the reading order leaves out regions, which come last: {path}"]
-    path.write_bytes(page(ordered((0, "r2"), (1, "gone"), (2, "r1")), *TWO))
-    found = read_page_xml(path)
-    assert found.truths[0].record == {"text": "1731\nRother\nWein & Brod"}
-    assert found.notes == [f"the reading order has regions that are not there: {path}"]
-
-
 def test_transkribus_and_newer_page_number_lines_and_regions(read):
     custom = "readingOrder {{index:{};}} structure {{type:heading;}}".format
     lines = [
@@ -214,16 +203,6 @@ def test_a_number_without_end_is_not_converted(tmp_path):
         read_page_xml(tmp_path / "a.xml")
 
 
-def test_every_broken_file_in_a_folder_is_named(tmp_path):
-    (tmp_path / "1.xml").write_bytes(page(*TWO))
-    (tmp_path / "2.xml").write_bytes(page(*TWO)[:-3])
-    (tmp_path / "3.xml").write_text("<PcGts>\n</PcGts>")
-    with pytest.raises(HdbenchError) as caught:
-        read_page_xml(tmp_path)
-    assert str(caught.value).startswith(f"{tmp_path}: 2.xml:5: not well-formed XML: ")
-    assert str(caught.value).endswith("; 3.xml:1: PAGE XML without a Page")
-
-
 LINES = st.lists(
     st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=8)
 )
@@ -252,15 +231,3 @@ def test_what_is_written_is_read(tmp_path_factory, drawn):
     path.write_bytes(document)
     text = "\n".join(each for number in order for each in texts[number])
     assert read_page_xml(path).truths[0].record == ({"text": text} if text else None)
-
-
-def test_an_error_names_the_line_of_the_text_that_has_it(tmp_path):
-    texts = [equivalent("a", 0), equivalent("b", 1), equivalent("c", "x")]
-    document = page(region("r1", line("l1", "\n\n".join(texts))))
-    (tmp_path / "a.xml").write_bytes(document)
-    number = document[: document.index(b'index="x"')].count(b"\n") + 1
-    with pytest.raises(HdbenchError) as caught:
-        read_page_xml(tmp_path / "a.xml")
-    assert str(caught.value) == (
-        f"{tmp_path / 'a.xml'}:{number}: TextEquiv's index is not a number from 0"
-    )

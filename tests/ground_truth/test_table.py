@@ -3,8 +3,6 @@ import datetime
 import openpyxl
 import pytest
 
-from hdbench.answers.sheets.table import MAX_CELL
-from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.table import read_table
 
@@ -122,48 +120,10 @@ def test_columns_without_a_name(read):
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", "wahrheit.csv: empty: needs the names of the columns in its first row"),
-        ("a;b\n;\n", "wahrheit.csv: has no rows, only names of columns"),
-        ("1.jpg;Müller;1912\n2.jpg;Ott;1913\n", "wahrheit.csv:1: the first row with several"),
-        ("1;Müller;1912\n2;Ott;1913\n", "wahrheit.csv:1: the first row with several"),
-        ("id;;\n1.jpg;Ott;1912\n", "wahrheit.csv:2: the first row with several"),
-        ("a,b\n1,2,3\n", "wahrheit.csv:2: has 3 cells, and the header (wahrheit.csv:1) 2"),
-        ('a,b\n1,"x\n', "wahrheit.csv:2: not CSV"),
-        ("a,b\n1,x\0y\n", "wahrheit.csv:2: has NUL bytes"),
-        (b"\x89PNG\r\n", "wahrheit.csv: this is a PNG image"),
-        (b"PK\x03\x04", "wahrheit.csv: a damaged ZIP"),
-        (b"\x1f\x8b\x08", "wahrheit.csv: unpack it"),
-        (b"<record/>", "wahrheit.csv: this is an HTML or XML file"),
-        (",".join(["x" * 201, "b"]) + "\n1,2\n", "wahrheit.csv:1: a column's name has more"),
-        (b"a,b\n1,\x81\n", "wahrheit.csv:2: neither UTF-8 nor cp1252"),
-        (",".join(f"c{n}" for n in range(1001)) + "\n1\n", "wahrheit.csv:1: more than 1,000"),
-        ("a,b\n1," + "x" * (MAX_CELL + 1), "wahrheit.csv:2: a cell of more than 1 million"),
-    ],
-)
-def test_what_is_unusable_is_refused_in_one_line(refusal, text, expected):
-    assert refusal(text).startswith(expected)
-
-
 @pytest.mark.parametrize(("most", "value"), [("MAX_ROWS", 3), ("MAX_CELLS", 5)])
 def test_too_many_rows_or_cells(refusal, monkeypatch, most, value):
     monkeypatch.setattr(f"hdbench.answers.sheets.table.{most}", value)
     assert refusal("a,b\n1,2\n3,4\n5,6\n").startswith("wahrheit.csv:4: more than")
-
-
-def test_missing_files_and_folders(tmp_path):
-    with pytest.raises(HdbenchError, match=r"no\.csv: cannot be read: No such file"):
-        read_table(tmp_path / "no.csv")
-    with pytest.raises(HdbenchError, match="not a file"):
-        read_table(tmp_path)
-
-
-def test_workbook_formula_never_computed_is_refused(workbook):
-    file = workbook(Tabelle1=[["Datei", "Preis"], ["1.jpg", "=1+1"]])
-    with pytest.raises(HdbenchError, match="row 2: the formula in column B has no value"):
-        read_table(file)
 
 
 def test_the_cells_of_a_workbook_are_text(workbook):
@@ -196,14 +156,6 @@ def test_the_cells_of_a_workbook_are_text(workbook):
         ["Tabelle1", "read as a title above the table, not as data"],
         ["Tabelle1", "dates of the spreadsheet program, read in ISO form (check"],
         ["Tabelle1", "cells with white space around their value, read without it"],
-    ]
-
-
-def test_the_place_of_a_cell_is_told_in_german(workbook):
-    file = workbook(Tabelle1=[["Datei", "Ort"], ["1.jpg", " Bern"]])
-    assert [translated(note, "de") for note in read_table(file).notes] == [
-        "wahrheit.xlsx: Tabelle1: Zellen mit Leerraum um ihren Wert, ohne ihn gelesen: 1, "
-        "zuerst wahrheit.xlsx: Tabelle1, Zeile 2, Spalte Ort"
     ]
 
 

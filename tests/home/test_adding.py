@@ -2,7 +2,6 @@
 
 import json
 import random
-import re
 import threading
 import time
 from contextlib import suppress
@@ -78,15 +77,6 @@ def test_new_items_come_behind_those_that_stay(client, at, folder):
     assert client.get(f"{at}small/5").headers["content-type"] == "image/webp"
 
 
-def test_names_that_are_left_out_are_counted(client, used, tmp_path):
-    write_scans(tmp_path / "scans", 1)
-    for number in range(9):
-        (tmp_path / f"scans/c{number}.txt").write_text("read by OCR")
-    new = begin_new(client, tmp_path)
-    send(client, f"{new}/folder", images=str(tmp_path / "scans"))
-    assert re.search(r"Passed over: c0.txt, .* and \d more</p>", client.get(new).text)
-
-
 def test_sheet_fills_the_new_items_alone(client, at, folder):
     before = truths(folder)
     new = begin(client, at)
@@ -113,31 +103,6 @@ def test_ground_truth_that_does_not_fit_the_fields_is_refused(client, at):
     assert "unlike in the collection&#39;s other ground truths" in alert(client.get(new))
 
 
-@pytest.mark.parametrize(
-    ("scans", "why"),
-    [
-        (
-            ("n.pdf", picture(form="PDF")),
-            "the collection has an image for each item, and these are PDFs",
-        ),
-        (
-            ("n.zip", zipped(dict.fromkeys(["n/1.png", "n/2.png", "m.png"], picture()))),
-            "these are items with their",
-        ),
-        (("c1.png", picture()), "nothing is new"),
-    ],
-)
-def test_what_cannot_be_added_says_why(client, at, folder, scans, why):
-    before = files(folder)
-    new = begin(client, at)
-    upload(client, f"{new}/scans", *scans)
-    assert why in alert(client.get(new))
-    assert why in alert(send(client, f"{new}/write"))
-    assert files(folder) == before
-    assert str(send(client, f"{new}/discard").url).endswith(at)
-    assert not list(folder.parent.glob(".*add"))
-
-
 def test_scan_of_another_kind_does_not_spoil_what_is_there(client, at):
     new = begin(client, at)
     upload(client, f"{new}/scans", "n1.png", picture("red"))
@@ -148,19 +113,6 @@ def test_scan_of_another_kind_does_not_spoil_what_is_there(client, at):
     told = upload(client, f"{new}/scans", "box.zip", zipped(files)).json()["error"]
     assert told.startswith("b/n4.pdf: is not of the same kind as n1.png")
     assert "1 new item," in client.get(new).text
-
-
-@pytest.mark.parametrize("names", [("README.txt", "a.png"), ("a.png", "a.txt")])
-def test_text_beside_images_is_named_and_left_out(client, used, tmp_path, names):
-    for as_zip in (False, True):
-        new = begin_new(client, tmp_path)
-        sent = {name: picture() if name == "a.png" else b"Box 3" for name in names}
-        for name, data in {"box.zip": zipped(sent)}.items() if as_zip else sent.items():
-            assert upload(client, f"{new}/scans", name, data).json() == {}
-        shown = client.get(new).text
-        assert "<h1>1 item, 0 with a ground truth</h1>" in shown
-        assert f"{(set(names) - {'a.png'}).pop()}</p>" in shown
-        send(client, f"{new}/discard")
 
 
 @pytest.mark.parametrize(
@@ -205,16 +157,6 @@ def test_scans_are_taken_back_and_the_sheet_stays(client, used, tmp_path):
     assert "<h1>1 item, 1 with a ground truth</h1>" in client.get(new).text
 
 
-def test_sheet_without_a_required_field_says_what_to_do(client, at, folder):
-    new = begin(client, at)
-    upload(client, f"{new}/scans", "n1.png", picture("red"))
-    upload(client, f"{new}/truth", "sheet.csv", b"id;Titel\nn1;Neu\n")
-    assert alert(client.get(new)).startswith("sheet.csv:2: jahr is missing")
-    upload(client, f"{new}/truth", "sheet.csv", b"id;Titel;Jahr\nn1;Neu;\n")
-    send(client, f"{new}/write", **{"column:Jahr": "jahr"})  # as it says
-    assert truths(folder)["n1"] == {"titel": "Neu", "jahr": None}
-
-
 def test_button_that_is_pressed_twice_adds_once(client, at, folder):
     new = begin(client, at)
     upload(client, f"{new}/scans", "n1.png", picture("red"))
@@ -222,25 +164,6 @@ def test_button_that_is_pressed_twice_adds_once(client, at, folder):
     assert first.status_code == second.status_code == 200
     assert first.url == second.url == client.get(new).url
     assert list(truths(folder)) == ["c0", "c1", "c2", "c3", "n1"]
-
-
-def test_address_of_a_form_shows_the_draft(client, at):
-    new = begin(client, at)
-    upload(client, f"{new}/scans", "n1.png", picture("red"))
-    assert "1 new item," in client.get(f"{new}/save").text
-
-
-def test_addition_whose_collection_is_gone_can_be_discarded(client, at, folder):
-    new = begin(client, at)
-    upload(client, f"{new}/scans", "n1.png", picture("red"))
-    folder.rename(folder.with_name("moved"))
-    start = client.get("/").text
-    assert f'{new}/discard"' in start
-    assert f'{new}">' not in start
-    left = send(client, f"{new}/discard")
-    assert left.status_code == 200
-    assert "/discard" not in left.text
-    assert not list(folder.parent.glob(".*add"))
 
 
 def test_scans_from_a_folder_stay_where_they_are(client, at, folder, tmp_path):

@@ -18,13 +18,12 @@ from starlette.testclient import TestClient
 
 from hdbench.annotating.merging import hand_over
 from hdbench.annotating.store import Store
-from hdbench.answers.titles import FieldTitles
 from hdbench.errors import HdbenchError
 from hdbench.home import drafts, uploads
 from hdbench.home import used as used_module
 from hdbench.home.app import PAGES, build_app
-from hdbench.home.collection import key_of, opened
-from hdbench.home.used import MAX_USED, Used
+from hdbench.home.collection import key_of
+from hdbench.home.used import Used
 
 
 @pytest.mark.parametrize("page", [page.name for page in PAGES if page.name != "merge"])
@@ -94,21 +93,6 @@ def test_collections_that_were_used_are_listed(client, at, folder):
     assert "cannot be read" in gone.text
     send(client, "/forget", folder=str(folder))
     assert "Kasten 3" not in client.get("/").text
-
-
-def test_opening_a_folder_that_is_not_a_collection(client, tmp_path):
-    assert "not a collection" in alert(send(client, "/open", folder=str(tmp_path)))
-    assert "give its whole path" in alert(send(client, "/open", folder="cards"))
-
-
-@pytest.mark.parametrize("place", ["", ".", "cards", "/none/there"])
-def test_new_collection_needs_a_whole_path(client, tmp_path, monkeypatch, place):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "cards").mkdir()
-    refused = send(client, "/new", title="Kasten 3", place=place)
-    assert refused.status_code == 400
-    assert "give its whole path" in alert(refused)
-    assert not list(tmp_path.rglob("*.new"))
 
 
 def begin(client, place, **form):
@@ -208,18 +192,6 @@ def test_discarded_draft_leaves_nothing(client, tmp_path):
     assert client.get(new).status_code == 404
 
 
-@pytest.mark.parametrize(
-    "name", ["", "..", "../a.png", ".hidden.png", "a\x00.png", "C:\\a.png", "x" * 300 + ".png"]
-)
-def test_unusable_names_are_refused(client, tmp_path, name):
-    new = begin(client, tmp_path, name="cards")
-    before = sorted(tmp_path.rglob("*"))
-    told = upload(client, f"{new}/scans", name, picture())
-    assert told.status_code == 400
-    assert "not a usable name" in told.json()["error"]
-    assert sorted(tmp_path.rglob("*")) == before
-
-
 def test_what_is_too_large_is_not_kept(client, at, folder, monkeypatch):
     monkeypatch.setattr(uploads, "MAX_UPLOAD", 1000)
     told = upload(client, f"{at}runs/upload", "a.jsonl", b"x" * 1001)
@@ -307,12 +279,6 @@ def test_collection_that_was_moved_is_said_to_be_gone(client, at, folder):
         assert "cards: no such folder" in alert(client.get(f"{at}{page}"))
 
 
-def test_browser_without_scripts_is_told_what_it_cannot_do(client, at):
-    for page in ("/new", at, f"{at}runs"):
-        said = re.search("<noscript>(.*?)</noscript>", client.get(page).text)[1]
-        assert "no files can be dropped" in said
-
-
 def test_a_run_is_moved_away_and_not_deleted(client, at, folder):
     upload(client, f"{at}runs/upload", "gpt.jsonl", answers(4))
     send(client, f"{at}runs/remove", run="cards_gpt.jsonl")
@@ -354,20 +320,6 @@ def test_work_that_cannot_come_in_says_why(client, at, folder):
     waiting = re.search(r'name="file" value="(.*?)"', asked.text)[1]
     send(client, f"{at}merge/leave-out", file=waiting)
     assert not list(folder.glob(".merge-*"))
-
-
-def test_page_that_looks_again_takes_no_note_from_another(client, at):
-    form = urlencode({"people": "anna, ben", "items": "1"})
-    client.post(f"{at}truth/assign", content=form, headers=HERE | FORM, follow_redirects=False)
-    live = client.get(f"{at}runs", headers={"sec-fetch-mode": "cors"})
-    assert "is assigned" not in live.text
-    assert "1 item is assigned to anna, ben" in client.get(f"{at}truth").text
-
-
-def test_address_of_another_start_says_what_to_do(home, client, at):
-    app = TestClient(build_app(home), base_url="http://127.0.0.1")
-    told = app.get(f"/another{at}", headers={"accept-language": "de"})
-    assert told.text == "keine Adresse dieser Seiten: hdbench open nennt sie im Terminal"
 
 
 def test_editor_is_opened_under_a_pseudonym(client, at, folder):
@@ -416,29 +368,6 @@ def test_items_are_assigned_and_agreement_is_shown(client, at, folder):
     assert "1 assigned item is not here yet" in client.get(f"{at}agreement").text
 
 
-def test_fields_get_titles_in_the_language_of_the_page(client, at, folder):
-    form = urlencode({"title:titel": "Sachtitel", "title:jahr": "", "title:other": "x"})
-    german = {"accept-language": "de"}
-    client.post(f"{at}fields/titles", content=form, headers=HERE | FORM | german)
-    assert 'value="Sachtitel"' in client.get(f"{at}fields", headers=german).text
-    assert 'value="Title"' in client.get(f"{at}fields").text
-    schema = json.loads((folder / "answer.schema.json").read_text())
-    assert schema["properties"]["titel"]["titles"] == {"en": "Title", "de": "Sachtitel"}
-    assert schema["properties"]["jahr"]["titles"] == {"en": "Year"}
-
-
-def test_what_fields_are_in_gets_a_title_as_well(client, at, folder):
-    named = {"type": "object", "properties": {"first_name": {"type": "string"}}}
-    schema = {"properties": {"author": named, "persons": {"type": "array", "items": named}}}
-    (folder / "answer.schema.json").write_text(json.dumps(schema))
-    names = re.findall(r'name="title:(.*?)"', client.get(f"{at}fields").text)
-    assert names == ["author", "author.first_name", "persons[]", "persons[].first_name"]
-    send(client, f"{at}fields/titles", **{"title:author": "Author", "title:persons[]": "Persons"})
-    titles = FieldTitles(opened(folder).schema, "en")
-    assert titles("author.first_name") == "Author › first_name"
-    assert titles("persons[1].first_name") == "Persons 2 › first_name"
-
-
 def test_prompt_is_saved(client, at, folder):
     saved = send(client, f"{at}fields/prompt", prompt="Read the card.\r\nAll of it.")
     assert 'role="status">It is saved.' in saved.text
@@ -467,15 +396,6 @@ def test_picture_of_an_item(client, at):
     assert client.get(f"{at}small/4").status_code == 404
 
 
-def test_first_view_is_small(client, at):
-    page = client.get(at)
-    links = re.findall(r'(?:src|href)="([^"]+\.(?:css|js|svg)|[^"]+/small/\d+)"', page.text)
-    assert len(links) == 6 + 3  # sheets, script and icon; items
-    files = [client.get(f"http://127.0.0.1{link}") for link in links]
-    assert {file.status_code for file in files} == {200}
-    assert len(page.content) + sum(len(file.content) for file in files) < 300_000
-
-
 def test_sheet_that_names_no_scan_is_explained_for_the_page(client, tmp_path):
     new = begin(client, tmp_path, name="cards")
     upload(client, f"{new}/scans", "a.png", picture())
@@ -488,17 +408,6 @@ def test_sheet_that_names_no_scan_is_explained_for_the_page(client, tmp_path):
     wrong = send(client, f"{new}/save", **{"column:Titel": "author["})
     assert alert(wrong).startswith("Titel=author[: not the path of a field")
     assert "<h1>1 item, 1 with a ground truth</h1>" in client.get(new).text
-
-
-def test_a_hundred_collections_are_remembered(used, tmp_path):
-    for number in range(MAX_USED + 1):
-        used.add(tmp_path / f"cards-{number}")
-    names = used.read().collections
-    assert len(names) == MAX_USED == 100
-    assert (names[0], names[-1]) == (str(tmp_path / "cards-100"), str(tmp_path / "cards-1"))
-    used.add(tmp_path / "cards-7")
-    assert used.read().collections[0] == str(tmp_path / "cards-7")
-    assert len(used.read().collections) == MAX_USED
 
 
 def test_server_that_has_not_said_where_it_is(used, tmp_path, monkeypatch):
@@ -517,34 +426,3 @@ def test_token_stays_the_same_and_damage_starts_anew(used, tmp_path):
     assert path.stat().st_mode & 0o77 == 0
     path.write_text("{")
     assert len(Used(tmp_path / "state").token()) > 20
-
-
-@pytest.mark.parametrize(
-    ("form", "fields"),
-    [
-        ("{at}truth/assign", {"people": "anna, ben"}),
-        ("{at}truth/annotate", {"name": "anna"}),
-        ("{at}runs/remove", {"run": "cards_heron.jsonl"}),
-        ("/open", {"folder": "{folder}"}),
-        ("/new", {"title": "Box", "place": "{folder}"}),
-        ("/forget", {"folder": "{folder}"}),
-    ],
-)
-def test_what_cannot_be_written_says_why(client, at, folder, form, fields):
-    write_run(folder.parent, "heron")
-    (folder / "history").write_text("in the way")
-    for lock in ("runs/.cards_heron.jsonl.pid", "state/.home.json.lock"):
-        (folder.parent / lock).unlink(missing_ok=True)
-        (folder.parent / lock).mkdir()
-    given = {name: value.format(folder=folder) for name, value in fields.items()}
-    refused = send(client, form.format(at=at), **given)
-    assert refused.status_code == 400
-    assert "cannot be written" in alert(refused)
-
-
-def test_errors_name_files_as_people_see_them(client, at, folder):
-    (folder / "history").write_text("in the way")
-    refused = send(client, f"{at}truth/assign", people="anna, ben")
-    assert alert(refused).startswith("cards/history: cannot be written")
-    told = upload(client, f"{at}runs/upload", "gpt.jsonl", answers(5)).json()["error"]
-    assert told.startswith("gpt.jsonl:5: cards has no id 'c4'")

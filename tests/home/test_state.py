@@ -77,32 +77,6 @@ def test_from_the_plan_to_the_records(tmp_path, decided, stage, button):
     assert (step.stage, step.button) == (stage, button)
 
 
-def test_where_a_decision_stands_in_one_sentence(tmp_path):
-    collection = opened(make_collection(tmp_path))
-    said = {
-        Decided(planned=True, sample=60, to_read=40): (
-            "The decision is planned; people have read 20 of 60 values for it."
-        ),
-        replace(APPLIED, to_work_off=1): "80 of 100 values are accepted; 1 doubtful one is left.",
-        replace(APPLIED, to_work_off=9): (
-            "80 of 100 values are accepted; 9 doubtful ones are left."
-        ),
-        APPLIED: "80 of 100 values are accepted; none is left to decide.",
-        replace(APPLIED, is_finished=True): (
-            "80 of 100 values are accepted; the records are written."
-        ),
-    }
-    for decided, sentence in said.items():
-        assert standing(collection, decided).sentence == sentence
-    assert [stage.fact for stage in standing(collection, APPLIED).stages][5] == "80% accepted"
-
-
-def test_nobody_has_read_anything(tmp_path):
-    now = standing(opened(make_collection(tmp_path, truths=0)))
-    assert now.sentence == "Nobody has read the 4 items yet; no model has."
-    assert now.next_step.button == "Begin to read"
-
-
 def test_a_large_collection_is_not_read_by_hand(tmp_path):
     collection = opened(make_collection(tmp_path, items=201, truths=20))
     assert standing(collection).next_step.stage is CollectionStage.RUNS

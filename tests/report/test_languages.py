@@ -65,8 +65,8 @@ def test_every_class_status_and_band_has_its_words():
 
 
 def seen(html):
-    """What a reader sees or hears, but for the title and for foreign text, which has a `bdi`."""
-    page = Page(re.sub(r"<bdi.*?</bdi>", "", html, flags=re.DOTALL))
+    """What a reader sees or hears, but for the title, foreign text (`bdi`) and BibTeX (`pre`)."""
+    page = Page(re.sub(r"<(bdi|pre).*?</\1>", "", html, flags=re.DOTALL))
     labels = [
         attributes[name] for _, attributes in page.elements for name in LABELS if name in attributes
     ]

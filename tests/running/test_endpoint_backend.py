@@ -220,12 +220,6 @@ def test_refused_item_is_not_repeated_and_keeps_server_message(question, body, m
     assert len(server.requests) == 3
 
 
-def test_what_a_server_says_is_kept_short(question):
-    huge = Response(error("data:image/png;base64," + "A" * 10_000), 413)
-    with FaultyServer(only_for(1, question, huge)) as server:
-        assert len(ask(server, map(question, range(2)))["item-1"].error) < 320
-
-
 @pytest.mark.parametrize(
     ("status", "message"), [(401, "refuses the key in HDBENCH_API_KEY"), (402, "no requests")]
 )
@@ -246,27 +240,6 @@ def test_a_server_that_wants_a_key_says_where_to_put_it(question):
     with (
         FaultyServer(lambda _: Response(error("who are you?"), 401)) as server,
         pytest.raises(HdbenchError, match="set HDBENCH_API_KEY in the environment"),
-    ):
-        ask(server, [question(0)])
-
-
-@pytest.mark.parametrize(
-    "refusal", [Response(error("unknown"), 404), Response(error("?", code="model_not_found"), 400)]
-)
-def test_an_unknown_model_ends_the_run_with_those_there_are(question, refusal):
-    names = [f"model-{number}" for number in range(12)]
-    with (
-        FaultyServer(lambda _: refusal, models=names) as server,
-        pytest.raises(HdbenchError, match="choose one of model-0, model-1,") as caught,
-    ):
-        ask(server, [question(0)])
-    assert str(caught.value).endswith("model-9 and 2 more")
-
-
-def test_a_wrong_address_ends_the_run(question):
-    with (
-        FaultyServer(lambda _: Response(b"<html>Not Found", 404)) as server,
-        pytest.raises(HdbenchError, match="or no server at this address"),
     ):
         ask(server, [question(0)])
 
@@ -323,16 +296,6 @@ def test_a_server_that_refuses_everything_ends_the_run(question):
     assert len(server.requests) < 20
 
 
-def test_the_schema_is_sent_as_it_is(question):
-    with FaultyServer() as server:
-        reply = ask(server, [question(0)], decoding=Decoding(schema=True), schema=SCHEMA)["item-0"]
-    assert server.requests[0].body["response_format"] == {
-        "type": "json_schema",
-        "json_schema": {"name": "answer", "schema": SCHEMA, "strict": False},
-    }
-    assert reply.constrained
-
-
 def test_whether_answers_keep_the_schema_is_said_by_each(question):
     texts = ['{"year": 1924}', '{"year": "1924"}', "```json\n{}\n```", "The year is 1924.", ""]
     heard = Heard()
@@ -375,13 +338,6 @@ def test_only_closed_schema_without_optional_keys_is_strict(question):
             ask(server, [question(0)], decoding=Decoding(schema=True), schema=schema)
     formats = [request.body["response_format"]["json_schema"] for request in server.requests]
     assert [each["strict"] for each in formats] == [True, False, False, False]
-
-
-def test_no_schema_is_sent_where_none_is_asked_for(question):
-    with FaultyServer() as server:
-        ask(server, [question(0)], schema=SCHEMA)
-        ask(server, [question(0)], decoding=Decoding(schema=True))
-    assert not any("response_format" in request.body for request in server.requests)
 
 
 @pytest.mark.parametrize(
@@ -655,42 +611,6 @@ def test_unsendable_key_is_refused_without_being_shown(monkeypatch):
     with pytest.raises(HdbenchError, match="HDBENCH_API_KEY") as caught:
         make_backend("http://localhost/v1")
     assert "eins" not in str(caught.value)
-
-
-def test_settings_need_no_server_and_are_json():
-    decoding = Decoding(seed=3, schema=True)
-    settings = make_backend("http://127.0.0.1:9/v1", decoding=decoding, schema=SCHEMA).settings()
-    assert json.loads(json.dumps(settings)) == {
-        "model": "served-model",
-        "max_side": 2048,
-        "pages": 5,
-        "schema": True,
-        "decoding": {
-            "max_new_tokens": 4096,
-            "temperature": 0.0,
-            "top_p": 1.0,
-            "seed": 3,
-            "schema": True,
-        },
-    }
-
-
-def test_hardware_says_what_the_server_says(question):
-    with FaultyServer(models=["other", "served-model"]) as server:
-        backend = make_backend(server)
-        before = json.loads(json.dumps(backend.hardware()))
-        list(backend.answer([question(0)]))
-        after = backend.hardware()
-    assert before["served"] == {"id": "served-model", "owned_by": "faulty"}
-    assert (before["system_fingerprint"], after["system_fingerprint"]) == (None, "fp_44")
-    assert make_backend("http://127.0.0.1:9/v1").hardware()["served"] is None
-
-
-def test_server_of_one_model_is_taken_to_serve_it():
-    with FaultyServer(models=["gemma.gguf"]) as server:
-        assert make_backend(server).hardware()["served"]["id"] == "gemma.gguf"
-    with FaultyServer(models=["gemma.gguf", "qwen.gguf"]) as server:
-        assert make_backend(server).hardware()["served"] is None
 
 
 def test_closing_cancels_what_is_asked_and_leaves_nothing_behind(question, caplog, capfd):

@@ -322,33 +322,6 @@ def test_package_missing_for_a_processor_is_named_with_command(tiny_model, tmp_p
     )
 
 
-def test_a_model_without_a_chat_template_is_refused(tiny_model, tmp_path):
-    shutil.copytree(tiny_model, tmp_path / "base")
-    (tmp_path / "base/chat_template.jinja").unlink()
-    with pytest.raises(HdbenchError, match="no chat template"):
-        make_backend(tmp_path / "base")
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"batch_size": 0}, "batch size"),
-        ({"revision": "main"}, "a folder has no revisions"),
-        ({"decoding": Decoding(schema=True)}, "no answer.schema.json"),
-    ],
-)
-def test_what_cannot_be_done_is_said_at_once(tiny_model, options, message):
-    with pytest.raises(HdbenchError, match=message):
-        make_backend(tiny_model, **options)
-
-
-@pytest.mark.parametrize("model", ["no/such/folder/here", "/nowhere", "organisation/unknown"])
-def test_a_model_that_is_nowhere_is_an_error_of_one_line(model):
-    with pytest.raises(HdbenchError, match=model) as error:
-        make_backend(model)
-    assert "\n" not in str(error.value)
-
-
 def test_model_folder_is_recorded_by_name_and_hash_of_its_files(tiny_model, tmp_path):
     first = make_backend(tiny_model).settings()
     shutil.copytree(tiny_model, tmp_path / "elsewhere/llava")
@@ -361,19 +334,6 @@ def test_model_folder_is_recorded_by_name_and_hash_of_its_files(tiny_model, tmp_
     data[-1] ^= 1
     weights.write_bytes(data)
     assert make_backend(moved).settings()["sha256"] != first["sha256"]
-
-
-def test_settings_and_hardware_are_json_and_say_what_matters(tiny_model):
-    decoding = Decoding(temperature=0.5, seed=3)
-    backend = make_backend(tiny_model, decoding, batch_size=2, limits=ImageLimits(512, 3))
-    settings = json.loads(json.dumps(backend.settings()))
-    assert settings["dtype"] == "float32"
-    assert settings["batch_size"] == 2
-    assert (settings["max_side"], settings["pages"]) == (512, 3)
-    assert settings["decoding"]["seed"] == 3
-    assert settings["trust_remote_code"] is False
-    version = torch.__version__.partition("+")[0]  # without the build
-    assert json.loads(json.dumps(backend.hardware()))["torch"].partition("+")[0] == version
 
 
 def test_questions_are_read_ahead_only_within_bounds(tiny_model, questions):

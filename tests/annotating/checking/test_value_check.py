@@ -201,34 +201,6 @@ def test_a_stage_waits_for_those_who_took_part(opened):
     until(lambda: anna.state()["stage"] == 1)
 
 
-def test_what_stopped_the_learning_is_said_until_it_works(opened, plan):
-    anna = opened()
-    plan.with_name("fails").touch()
-    read_all(anna, "1808")
-    anna.go_on({"stage": 0})
-    until(lambda: anna.state()["problem"])
-    assert anna.state()["problem"] == "answers.jsonl: no such file"
-    assert anna.state()["phase"] == "ready"
-    plan.with_name("fails").unlink()
-    anna.go_on({"stage": 0})
-    until(lambda: anna.state()["stage"] == 1)
-    assert anna.state()["problem"] == ""
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_an_unexpected_error_is_said_too(folder, opened, plan):
-    class Broken(FilePlan):
-        def advance(self):
-            raise KeyError("nobody expects it")
-
-    check = ValueCheck(folder, Broken(plan), "anna", None)
-    read_all(check, "1808")
-    check.go_on({"stage": 0})
-    until(lambda: check.state()["problem"])
-    assert "see the terminal" in check.state()["problem"]
-    check.close()
-
-
 def test_what_does_not_fit_the_folder_is_refused(folder, tmp_path, opened):
     plan = write_plan(tmp_path / "other", [("z9", "title")])
     with pytest.raises(HdbenchError, match=r"z9: .*cards has no such item"):

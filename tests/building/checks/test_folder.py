@@ -1,11 +1,7 @@
 """A folder with everything wrong at once, and the commands that say so."""
 
-import json
-
 import pytest
 
-from hdbench.cli.check import lines_of
-from hdbench.common.translation import set_language
 from hdbench.errors import HdbenchError
 
 EVERYTHING = {
@@ -78,35 +74,6 @@ def test_the_command_lists_everything_and_ends_with_2(faulty, run_hdbench):
     assert '    line 8, id card 7: "Stuttgrat" ("Stuttgart" 14 times)' in lines
     report = faulty.check(save=False)
     assert lines[-1] == f"cards: 24 items, {report.errors} errors, {report.warnings} warnings"
-
-
-def test_the_problems_are_told_in_german(faulty):
-    report = faulty.check(save=False)
-    set_language("de")
-    lines = list(lines_of(report))
-    assert '    Zeile 8, id card 7: "Stuttgrat" ("Stuttgart" 14-mal)' in lines
-    unreadable = "kein JSON: hier fehlt ein Schlüssel in Anführungszeichen (Spalte 1)"
-    assert f"    Zeile 25: {unreadable}" in lines
-    headline = "  Fehler: headline: ist kein Anteil, den record_f1 berechnet: "
-    assert any(line.startswith(headline) for line in lines)
-    assert not any("error" in line or "warning" in line for line in lines)
-    summary = f"24 Einträge, {report.errors} Fehler, {report.warnings} Warnungen"
-    assert lines[-1] == f"{faulty.path}: {summary}"
-
-
-def test_build_refuses_with_the_same_words_and_writes_nothing(faulty, run_hdbench):
-    told = run_hdbench("check", "cards", cwd=faulty.path.parent).stdout
-    done = run_hdbench("build", "cards", cwd=faulty.path.parent)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
-    assert not faulty.out.exists()
-
-
-def test_json_holds_the_same(faulty, run_hdbench):
-    done = run_hdbench("check", "cards", "--json", "--examples", "1", cwd=faulty.path.parent)
-    assert done.returncode == 2
-    written = json.loads(done.stdout)
-    assert {(each["file"], each["kind"]) for each in written["problems"]} == EVERYTHING
-    assert max(len(each["examples"]) for each in written["problems"]) == 1
 
 
 @pytest.mark.slow

@@ -25,18 +25,6 @@ def test_a_card_that_cannot_be_used(card, said, folder):
     assert said in problem.message
 
 
-def test_a_prompt_that_does_not_name_the_fields(folder):
-    folder.write("prompt.txt", "Give Title and PLACE.")
-    problem = folder.only()
-    assert (problem.kind, problem.severity) == ("prompt_without_fields", "warning")
-    assert problem.message == "does not name 2 of the schema's 4 fields: persons, year"
-
-
-def test_a_blank_prompt(folder):
-    folder.write("prompt.txt", " \n")
-    assert (folder.only().kind, folder.only().severity) == ("prompt_blank", "error")
-
-
 def test_prompt_columns_must_match_the_description(folder):
     folder.write("prompt.txt", "Give title, year, place and persons of a card of {century}.")
     assert folder.only().kind == "prompt_column_unlisted"
@@ -50,24 +38,6 @@ def test_a_file_that_is_not_utf_8(folder):
     (folder.path / "prompt.txt").write_bytes("Gib Titel für die Karte".encode("cp1252"))
     problem = folder.only()
     assert (problem.kind, problem.remedy) == ("file_unusable", "save as UTF-8")
-
-
-def test_a_changelog_without_the_version(folder):
-    folder.spec["version"] = "1.1.0"
-    problem = folder.only()
-    assert (problem.kind, problem.severity) == ("changelog_without_version", "warning")
-
-
-@pytest.mark.parametrize("schema", [[], {"type": "strin"}, {"properties": {"a": {"$ref": "#/b"}}}])
-def test_a_schema_that_is_none(schema, folder):
-    folder.schema = schema
-    assert (folder.only().kind, folder.only().severity) == ("schema_unusable", "error")
-
-
-def test_a_further_file_that_is_not_there(folder):
-    folder.spec["files"] = ["persons.csv"]
-    problem = folder.only()
-    assert (problem.file, problem.kind) == ("persons.csv", "file_missing")
 
 
 def test_every_placeholder_has_a_value(folder):

@@ -90,7 +90,6 @@ def test_the_result_as_flat_json(score, cards):
         "headline": "f1_micro",
         "higher_is_better": True,
         "strict": False,
-        "reread": False,
         "as_given": False,
         "notes": [],
         "schema_violations": {},
@@ -180,18 +179,14 @@ BOTH = [
     [
         # The text is read where there is no record beside it, and so is a text inside JSON.
         ([], 2 + 2 + 1 + 2, 4),
-        (["--reread"], 2 + 2 + 2 + 2, 4),
         # What was published was scored as it stands; an object that is only an error was answered.
         (["--protocol", "published"], 1, 2),
-        (["--protocol", "published", "--reread"], 2 + 2 + 2, 3),
     ],
 )
 def test_which_of_prediction_and_text_is_scored(score, cards, arguments, true_positives, answered):
     assert score(BOTH, *arguments, "--json", "result.json").returncode == 0
     result = json.loads((cards / "result.json").read_text())
     assert (result["true_positives"], result["answered"]) == (true_positives, answered)
-    assert result["reread"] == ("--reread" in arguments)
-    assert ("|reread:true|" in result["signature"]) == ("--reread" in arguments)
 
 
 def test_details_hold_the_errors_by_class(score, cards):

@@ -66,7 +66,7 @@ def test_a_result_that_nobody_changed_is_equal(scored):
     "arguments",
     [
         ["--details"],
-        ["--protocol", "published", "--option", 'weights={"year": 3}', "--reread"],
+        ["--protocol", "published", "--option", 'weights={"year": 3}'],
         ["--strict", "--option", "threshold=0.5"],
     ],
 )

@@ -7,8 +7,6 @@ from helpers.gold import COLUMNS
 from helpers.plain_evaluate import evaluate
 
 from hdbench.evaluation.score import Settings, score
-from hdbench.scoring import METRICS
-from hdbench.scoring.metric import figure_names
 
 COVERAGE = ("items", "answered", "unanswered", "unparsable", "status", "unparsable_kinds")
 
@@ -41,19 +39,8 @@ def computed(metric, benchmark, protocol, answers, **options):
         rows = [json.loads(line) for line in file]
     ending = "-published" if protocol == "published" else ""
     loaded = evaluate.load(str(metric), Path(benchmark).name + ending)
-    found = loaded.compute(
+    return loaded.compute(
         predictions=[answers.get(row["id"]) for row in rows],
         references=[row[COLUMNS[protocol]] for row in rows],
         **options,
     )
-    return named_as_now(loaded.metric, found)
-
-
-def named_as_now(metric, value):
-    """What `compute` gave, without the names that the metric's figures had formerly."""
-    if not isinstance(value, dict):
-        return value
-    now = figure_names(METRICS[metric])
-    return {
-        key: named_as_now(metric, child) for key, child in value.items() if now.get(key, key) == key
-    }

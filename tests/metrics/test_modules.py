@@ -8,7 +8,6 @@ import pytest
 import yaml
 from helpers.plain_evaluate import evaluate
 
-from hdbench import __version__
 from hdbench.common import resources
 from hdbench.scoring import METRICS
 
@@ -97,24 +96,6 @@ def test_add_and_add_batch_give_the_same_as_compute(namespace):
     metric.add_batch(predictions=answers[1:], references=truths[1:])
     assert at_once == one_by_one == metric.compute()
     assert (at_once["items"], at_once["true_positives"]) == (4, 2)
-
-
-def test_figures_that_were_renamed_have_both_names_until_0_5(namespace):
-    pages = [{"advertisements": [{"text": f"{n}. Rother Wein"}]} for n in range(20)]
-    found = evaluate.load("hdb/avisblatt_cer").compute(
-        predictions=[*pages[:10], *[None] * 10], references=pages
-    )
-    ends = found["intervals"]["figures"]
-    for now, before in (("precision_micro", "ad_precision"), ("recall_micro", "ad_recall")):
-        assert found[now] == found[before]
-        assert ends.get(now) == ends.get(before)
-    assert (found["ad_precision"], found["ad_recall"]) == (1.0, 0.5)
-    assert "ad_recall" in ends
-    record = {"entries": [{"name": "Boreux"}]}
-    found = evaluate.load("hdb/record_f1").compute(predictions=[record], references=[record])
-    assert found["records_f1"] == found["f1_records"] == 1.0
-    version = tuple(map(int, __version__.split(".")[:2]))
-    assert version < (0, 5), "now the old names go: with_former_names, and what the cards say"
 
 
 def test_combined_with_others_by_add_add_batch_and_compute(namespace):

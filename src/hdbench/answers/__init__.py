@@ -13,13 +13,11 @@ class ReadAs(NamedTuple):
 
     Attributes:
         strict: only valid JSON that is the record itself is an answer.
-        reread: a text takes precedence over a given prediction.
         as_given: a prediction is taken as it is, and a text next to a null prediction is not read;
             this is how published results were scored.
     """
 
     strict: bool = False
-    reread: bool = False
     as_given: bool = False
 
     @property

@@ -109,7 +109,7 @@ class AnswerReader:
     def _read(self, fields: WrittenAnswer) -> Answer:
         text, prediction = fields.get("text") or "", fields.get("prediction")
         has_text = bool(text) and not text.isspace()
-        if "prediction" not in fields or (has_text and self.read_as.reread):
+        if "prediction" not in fields:
             return read_text(text, self._schema)
         if self.read_as.as_given:
             return _as_given(prediction)

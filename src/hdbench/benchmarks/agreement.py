@@ -2,10 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field
 
 from hdbench.common.checked import Strict
-from hdbench.scoring import current_figure
 
 AGREEMENT = "agreement.json"
 """The file, in the dataset's folder: figures alone, without pseudonyms and values."""
@@ -95,11 +94,3 @@ class Agreement(Strict):
     seed: Count
     fields: dict[str, FieldAgreement]
     ceiling: Ceiling | None = None
-
-    @field_validator("ceiling")
-    @classmethod
-    def _is_called_as_now(cls, ceiling: Ceiling | None, info: ValidationInfo) -> Ceiling | None:
-        if ceiling is None:
-            return None
-        name = current_figure(info.data.get("metric", ""), ceiling.headline)
-        return ceiling.model_copy(update={"headline": name})

@@ -14,7 +14,7 @@ from hdbench.common.checked import Strict, read_yaml, unfit, validate
 from hdbench.common.folder_files import is_private
 from hdbench.common.names import bare
 from hdbench.errors import HdbenchError
-from hdbench.scoring import check_headline, current_figure, make_metric
+from hdbench.scoring import check_headline, make_metric
 from hdbench.scoring.metric import PROTOCOLS, Metric, ProtocolName, check_protocol
 
 _NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
@@ -268,11 +268,6 @@ class BenchmarkSpec(Strict):
     public_since: datetime.date | None = None
     canary: UUID | None = None
     item_name: ItemName | None = None
-
-    @field_validator("headline")
-    @classmethod
-    def _is_called_as_now(cls, headline: str, info: ValidationInfo) -> str:
-        return current_figure(info.data.get("metric", ""), headline)
 
     @field_validator("source")
     @classmethod

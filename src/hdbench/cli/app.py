@@ -8,7 +8,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from hdbench import __version__
-from hdbench.cli.former_spellings import in_current_spelling
 from hdbench.common.texts import Language
 from hdbench.common.translation import VARIABLE, set_language
 
@@ -170,21 +169,8 @@ def _descriptions(docstring: str) -> dict[str, str]:
     return dict(zip(parts[::2], texts, strict=True))
 
 
-class _AllCommands(_CommandGroup):
-    """The application's commands, as they are spelt now and were before."""
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
-    ) -> Any:
-        """Read the arguments."""
-        lenient = typer.Context(self, resilient_parsing=True, ignore_unknown_options=True)
-        _, rest, _ = self.make_parser(lenient).parse_args([*args])
-        args = [*args[: len(args) - len(rest)], *in_current_spelling(rest)]
-        return super().make_context(info_name, args, parent, **extra)
-
-
 app = typer.Typer(
-    cls=_AllCommands,
+    cls=_CommandGroup,
     help="Benchmarks of the digital humanities: build, load, run and score them.",
     no_args_is_help=True,
     add_completion=False,

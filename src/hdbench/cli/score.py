@@ -58,7 +58,6 @@ def command(
     json_out: JsonOut = None,
     details: Annotated[bool, typer.Option("--details")] = False,
     strict: Annotated[bool, typer.Option("--strict")] = False,
-    reread: Annotated[bool, typer.Option("--reread")] = False,
     workers: Annotated[int, typer.Option(min=0, metavar="N")] = 1,
     revision: Revision = None,
     fail_under: Annotated[
@@ -85,7 +84,6 @@ def command(
         details: List what was done to read the answers, and count the keystrokes that would correct
             them; with --json also each field and item.
         strict: Accept valid JSON only as an answer.
-        reread: Read "text" even where there is already a "prediction".
         workers: How many processes score at most, if they pay; 0 is one for each core. The figures
             are the same.
         fail_under: Exit with status 1 if the primary metric is worse than this: lower, or, where
@@ -98,7 +96,7 @@ def command(
         protocol,
         options=read_options(option or ()),
         errata=errata,
-        read_as=ReadAs(strict=strict, reread=reread),
+        read_as=ReadAs(strict=strict),
         revision=revision,
         details=details,
         workers=workers,

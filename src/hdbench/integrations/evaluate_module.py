@@ -14,7 +14,6 @@ from hdbench.errors import HdbenchError
 from hdbench.integrations.by_position import score_by_position
 from hdbench.results.result import signature
 from hdbench.scoring import METRICS
-from hdbench.scoring.metric import with_former_names
 
 _CONFIGURATIONS = """
 Configurations:
@@ -32,9 +31,6 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
 
     The configuration is the protocol, `default` (and `documented`) or `published`, or the name of a
     benchmark of the metric, whose options it then has: see `configuration_of`.
-
-    Until hdbench 0.5, `compute` gives a figure that was renamed (`Figure.formerly`) under both of
-    its names.
     """
 
     metric: ClassVar[str]
@@ -122,17 +118,10 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
             metric, configuration.answer_schema(), predictions, references, details=details
         )
         figures, spread = result.to_dict(details=details), result.spread_dict()
-        for part, name in (
-            (spread["intervals"], "figures"),
-            (spread["intervals"], "item_ranges"),
-            (figures, "strictly"),
-        ):
-            if name in part:
-                part[name] = with_former_names(metric, part[name])
         spec = configuration.benchmark
         benchmark = None if spec is None else (spec.name, spec.version)
         return {
-            **with_former_names(metric, figures),
+            **figures,
             "signature": signature(metric, benchmark=benchmark),
             **spread,
         }

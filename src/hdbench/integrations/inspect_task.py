@@ -28,7 +28,7 @@ from hdbench.running.backend import Decoding, ImageLimits
 from hdbench.running.choosing import of_benchmark
 from hdbench.running.images import encoded_images
 from hdbench.running.planning import PROMPT, read_prompt
-from hdbench.scoring import current_figure, make_metric
+from hdbench.scoring import make_metric
 
 MAX_SHOWN = 20
 """Maximum wrong fields that the explanation of a score lists."""
@@ -191,7 +191,6 @@ def figures(
         options: the metric's options by name.
     """
     rules = make_metric(name, protocol, **(options or {}))
-    headline = current_figure(name, headline)
 
     def compute(scores: list[SampleScore]) -> Value:
         # In the benchmark's order: they come in the order answered, and floats are added up.

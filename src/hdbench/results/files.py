@@ -16,7 +16,7 @@ from hdbench.common.jsonio import whole_file
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import file_sha256, utf8_text
 from hdbench.errors import HdbenchError
-from hdbench.results.record import from_record, to_record, with_current_names
+from hdbench.results.record import from_record, to_record
 from hdbench.results.result import Result
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import Metric
@@ -154,7 +154,7 @@ def read_results(path: Path | str) -> dict[str, Result]:
 
 
 def read_records(path: Path) -> dict[str, Any]:
-    """Return the records in a result file, by what messages call them; see `with_current_names`.
+    """Return the records in a result file, by what messages call them.
 
     Raises:
         HdbenchError: the file cannot be read, is too large or not one JSON object, or its `runs` is
@@ -179,10 +179,8 @@ def read_records(path: Path) -> dict[str, Any]:
     del raw  # it may be most of the memory
     value = parse_file(text, str(path))
     if not isinstance(value, dict) or "runs" not in value:
-        return {str(path): with_current_names(value)}
+        return {str(path): value}
     runs = value["runs"]
     if not isinstance(runs, list) or not runs:
         raise HdbenchError("{place}: runs: is not a list of results", place=path)
-    return {
-        f"{path}: runs[{position}]": with_current_names(run) for position, run in enumerate(runs)
-    }
+    return {f"{path}: runs[{position}]": run for position, run in enumerate(runs)}

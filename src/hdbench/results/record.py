@@ -4,7 +4,7 @@ import dataclasses
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeGuard
 
@@ -33,21 +33,13 @@ from hdbench.results.parts import (
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import RunWarning, in_words
 from hdbench.scoring import METRICS, check_headline, make_metric
-from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric, Outcome, figure_names
+from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric, Outcome
 
 _MATCH = {field.name for field in dataclasses.fields(FieldMatch)} - {"record"}
 
 _WARNING = {"kind": str, "message": str, "count": int, "of": int, "ids": list}
 _TEXT_KEYS = {"key": str, "values": dict}
 """The keys of warnings in records, since warnings are data."""
-
-_NAMES_A_FIGURE = ("headline", "figure")
-_HOLDS_FIGURES = {
-    *("", "strictly", "intervals", "figures", "item_ranges", "without"),
-    *("by", "groups", "by_identifier", "people"),
-}
-"""The keys of a record whose values name a figure, and those of its parts in which figures are
-keys; the record itself has none."""
 
 _UsedName = Annotated[str, StringConstraints(pattern="^(input_tokens|output_tokens|seconds)$")]
 
@@ -76,7 +68,6 @@ class _ReadAs(ResultPart):
     """The options of reading, in a record."""
 
     strict: bool
-    reread: bool
     as_given: bool
 
 
@@ -232,40 +223,6 @@ def from_record(value: Any, where: str) -> Result:
             "{place}: statistics: no figures follow from them: {why}", place=where, why=error
         ) from error
     return result
-
-
-def with_current_names(value: Any) -> Any:
-    """Return a record in which figures have the names that they have now.
-
-    Args:
-        value: JSON data, from anywhere; what is not a record of a metric that is known stays as it
-            is.
-    """
-    metric = value.get("metric") if isinstance(value, dict) else None
-    if not isinstance(metric, str) or metric not in METRICS:
-        return value
-    renamed = {old: new for old, new in figure_names(METRICS[metric]).items() if old != new}
-    record: dict[str, Any] = _renamed("", value, renamed)
-    others = record.get("also")
-    if isinstance(others, dict):
-        record["also"] = {name: with_current_names(other) for name, other in others.items()}
-    return record
-
-
-def _renamed(key: str, value: Any, names: Mapping[str, str]) -> Any:
-    """Return the value of a key in a record with other names for some figures."""
-    if isinstance(value, str) and key in _NAMES_A_FIGURE:
-        return names.get(value, value)
-    if isinstance(value, list) and key == "groups":
-        return [_renamed(key, child, names) for child in value]
-    if not isinstance(value, dict) or key not in _HOLDS_FIGURES:
-        return value
-    new = {name: names.get(name, name) for name in value}
-    # An option of the metric may have given a figure of its own such a name.
-    return {
-        (name if new[name] in value else new[name]): _renamed(name, child, names)
-        for name, child in value.items()
-    }
 
 
 def _metric(name: str, record: _Record, where: str) -> Metric:

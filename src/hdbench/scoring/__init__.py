@@ -9,7 +9,7 @@ from hdbench.common.names import bare, did_you_mean
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 from hdbench.scoring.letters_f1 import LettersF1
-from hdbench.scoring.metric import PERFECT, Metric, figure_names
+from hdbench.scoring.metric import PERFECT, Metric
 from hdbench.scoring.record_f1 import RecordF1
 from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
 from hdbench.scoring.text_cer import TextCer
@@ -104,27 +104,12 @@ def make_metric(name: str, protocol: str = "documented", /, **options: Any) -> M
     return METRICS[name](protocol, **options)
 
 
-def current_figure(metric: str, name: str) -> str:
-    """Return the key that a figure has now, if the metric has it and knows the key.
-
-    Args:
-        metric: the metric's name.
-        name: the figure's key, now or formerly.
-
-    Example:
-        >>> current_figure("avisblatt_cer", "ad_f1"), current_figure("zettel_f1", "f1_micro")
-        ('f1_micro', 'f1_micro')
-    """
-    return figure_names(METRICS[metric]).get(name, name) if metric in METRICS else name
-
-
 def check_headline(name: str, headline: str, higher_is_better: bool | None = None) -> None:
     """Reject a metric that this hdbench does not have, or a headline that is not one of its rates.
 
     Args:
         name: the metric's name.
-        headline: the figure to rank by, by any name of `figure_names`: one that is always a number
-            from 0.0 to 1.0.
+        headline: the figure to rank by: one that is always a number from 0.0 to 1.0.
         higher_is_better: the direction in which to rank.
 
     Raises:
@@ -142,7 +127,7 @@ def check_headline(name: str, headline: str, higher_is_better: bool | None = Non
     rates = {
         figure.name: figure for figure in METRICS[name].figures if figure.is_rate and figure.always
     }
-    figure = rates.get(figure_names(METRICS[name]).get(headline, headline))
+    figure = rates.get(headline)
     if figure is None:
         raise HdbenchError(
             "headline: {headline!r} is not a rate of {name}: choose one of {choices}",

@@ -169,9 +169,9 @@ class AvisblattCer(Metric):
         *Figure.errors("cer_pages"),
         *Figure.rates("fuzzy_text", divided_by=(("legible_ads",),)),
         *Figure.errors("cer_text", divided_by=(("legible_ads",),)),
-        Figure("f1_micro", "rate", True, divided_by=(COUNTS,), formerly="ad_f1"),
-        Figure("precision_micro", "rate", True, divided_by=(ANSWERED,), formerly="ad_precision"),
-        Figure("recall_micro", "rate", True, divided_by=(REQUESTED,), formerly="ad_recall"),
+        Figure("f1_micro", "rate", True, divided_by=(COUNTS,)),
+        Figure("precision_micro", "rate", True, divided_by=(ANSWERED,)),
+        Figure("recall_micro", "rate", True, divided_by=(REQUESTED,)),
         *Figure.rates(
             "section_accuracy", "section_accuracy_loose", "date_accuracy", divided_by=(REQUESTED,)
         ),

@@ -27,12 +27,12 @@ def read_digits(value: Any, names: Sequence[str]) -> dict[str, int]:
     return dict(value)
 
 
-def read_figures(value: Any, names: Mapping[str, str]) -> dict[str, tuple[str, float]]:
+def read_figures(value: Any, names: Sequence[str]) -> dict[str, tuple[str, float]]:
     """The option `figures`: name → the figure that it repeats, and the factor.
 
     Args:
         value: the option.
-        names: see `figure_names`; `items` is a figure in any case.
+        names: the keys of `rates`; `items` is a figure in any case.
 
     Raises:
         HdbenchError: it is unusable, or repeats a figure that there is not.
@@ -55,8 +55,7 @@ def read_figures(value: Any, names: Mapping[str, str]) -> dict[str, tuple[str, f
                 name=name,
                 figure=repr(figure["of"]),
             )
-        of = names.get(figure["of"], "items")
-        figures[str(name)] = (of, number("figures", figure.get("scale", 1)))
+        figures[str(name)] = (figure["of"], number("figures", figure.get("scale", 1)))
     return figures
 
 

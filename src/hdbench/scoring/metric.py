@@ -104,7 +104,6 @@ class Figure:
         divided_by: for each ratio that it is or is made of, the statistics that add up to the
             divisor, or are subtracted if a `LESS` stands before their names; empty if that is the
             number of items. Items in which the sum is zero say nothing about the ratio.
-        formerly: its key up to hdbench 0.2, if that was another; see `figure_names`.
     """
 
     name: str
@@ -117,7 +116,6 @@ class Figure:
     share_of: str | None = None
     worst_share: str | None = None
     divided_by: Divisors = ()
-    formerly: str | None = None
 
     @property
     def is_rate(self) -> bool:
@@ -367,30 +365,9 @@ def figure_of(metric: Metric | type[Metric], path: str) -> Figure | None:
     return next((known[key] for key in reversed(path.split(".")) if key in known), None)
 
 
-def figure_names(metric: Metric | type[Metric]) -> dict[str, str]:
-    """Return each key that a figure of `rates` has or had → its key now.
-
-    Everything that reads figures by their names, from a file or a caller, goes by it.
-
-    Example:
-        >>> from hdbench.scoring import METRICS
-        >>> names = figure_names(METRICS["avisblatt_cer"])
-        >>> names["ad_f1"], names["f1_micro"]
-        ('f1_micro', 'f1_micro')
-    """
-    former = {figure.formerly: figure.name for figure in metric.figures if figure.formerly}
-    return former | {figure.name: figure.name for figure in metric.figures}
-
-
-def with_former_names(metric: Metric, figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Return figures under the keys that they have and, after these, those that they had.
-
-    Args:
-        metric: the metric.
-        figures: key → value, some of `rates`.
-    """
-    names = figure_names(metric).items()
-    return {**figures, **{old: figures[name] for old, name in names if name in figures}}
+def figure_names(metric: Metric | type[Metric]) -> list[str]:
+    """Return the keys of `rates`."""
+    return [figure.name for figure in metric.figures]
 
 
 def higher_is_better(metric: Metric, path: str) -> bool:

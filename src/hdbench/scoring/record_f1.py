@@ -145,9 +145,7 @@ class RecordF1(Metric):
         *Figure.rates("precision_micro", divided_by=(ANSWERED,)),
         *Figure.rates("recall_micro", divided_by=(REQUESTED,)),
         *Figure.rates("similarity"),
-        Figure(
-            "f1_records", "rate", True, always=False, divided_by=(RECORDS,), formerly="records_f1"
-        ),
+        Figure("f1_records", "rate", True, always=False, divided_by=(RECORDS,)),
         *COUNTED,
         *PERFECT,
         *Figure.counts("records_found", higher_is_better=True),

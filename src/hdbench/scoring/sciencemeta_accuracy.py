@@ -146,7 +146,6 @@ class SciencemetaAccuracy(Metric):
                 True,
                 always=False,
                 divided_by=(tuple(f"{field}.{count}" for count in counts),),
-                formerly=f"{field}_{rate}",
             )
             for field in _SETS
             for rate, counts in _SET_RATES.items()

@@ -13,7 +13,7 @@ from hdbench.display.html import HtmlTable, block
 from hdbench.display.rows import Dot
 from hdbench.display.table import RowTable
 from hdbench.errors import HdbenchError, Message, escaped
-from hdbench.scoring.metric import figure_names, figure_of, judging_figure
+from hdbench.scoring.metric import figure_of, judging_figure
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
 from hdbench.statistics.differences import PAIRED, Differences
 from hdbench.statistics.rare_failures import parts_of
@@ -297,7 +297,6 @@ def compare_runs(
     first = scored[0]
     for name, other in results.items():
         check_comparable(names[0], first, name, other)
-    headline = figure_names(first.metric).get(headline, headline)
     rates = [result.rates for result in scored]
     wanted = rate_names(first.metric, rates[0])
     if any(headline not in rate_names(first.metric, run) for run in rates):

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from hdbench.errors import HdbenchError
-from hdbench.scoring.metric import figure_names, judging_figure
+from hdbench.scoring.metric import judging_figure
 from hdbench.statistics.bootstrap import (
     Interval,
     drawn_interval,
@@ -184,7 +184,7 @@ def rank_models(
     check_settings(resamples, level, seed)
     ranked = _read(models, headline)
     metric = ranked[0].runs[0].metric
-    figure = judging_figure(metric, figure_names(metric).get(headline, headline))
+    figure = judging_figure(metric, headline)
     parts = parts_of(metric, figure)
     values = np.array([math.fsum(model.judged) / len(model.judged) for model in ranked])
     runs = [run for model in ranked for run in model.runs]
@@ -249,7 +249,6 @@ def _read(models: Mapping[str, Sequence[Scored]], headline: str) -> list[_Model]
         results += runs
     for label, result in zip(labels, results, strict=True):
         check_comparable(labels[0], results[0], label, result)
-    headline = figure_names(results[0].metric).get(headline, headline)
     figure = judging_figure(results[0].metric, headline)
     headlines: list[float] = []
     for label, result in zip(labels, results, strict=True):

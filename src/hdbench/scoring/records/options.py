@@ -96,12 +96,12 @@ class Options:
         return bool(self.values["weights"] != DEFAULTS["weights"])
 
 
-def read_options(options: Mapping[str, Any], figures: Mapping[str, str]) -> Options:
+def read_options(options: Mapping[str, Any], figures: Sequence[str]) -> Options:
     """Options with their defaults, checked.
 
     Args:
         options: the options.
-        figures: see `figure_names`.
+        figures: the keys of `rates`.
 
     Raises:
         HdbenchError: a value is unusable; the message names the option.

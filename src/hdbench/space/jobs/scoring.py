@@ -43,7 +43,6 @@ class Upload(NamedTuple):
         path: the file on the server.
         protocol: `documented` or `published`.
         strict: see `hdbench score`.
-        reread: see `hdbench score`.
         run: the model to show; the first one if the file does not have it.
     """
 
@@ -51,14 +50,13 @@ class Upload(NamedTuple):
     path: Path
     protocol: str = "documented"
     strict: bool = False
-    reread: bool = False
     run: str | None = None
 
     def settings(self, *, details: bool) -> Settings:
         """Return the settings for scoring it, within the limits of a Space."""
         return Settings(
             self.protocol,
-            read_as=ReadAs(strict=self.strict, reread=self.reread),
+            read_as=ReadAs(strict=self.strict),
             details=details,
             bounds=Bounds(models=MAX_RUNS, values=MAX_FIELDS),
         )

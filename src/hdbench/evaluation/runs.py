@@ -14,7 +14,6 @@ from hdbench.benchmarks.benchmark import Benchmark, NoBenchmarkError, load_bench
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings, score_loaded, with_names
-from hdbench.evaluation.score_cache import ScoreCache
 from hdbench.results.files import read_results
 from hdbench.results.record import item_set
 from hdbench.results.result import Result
@@ -28,7 +27,7 @@ def load_runs(
     names: Sequence[str] = (),
     called: Mapping[Path, str] = MappingProxyType({}),
 ) -> dict[str, Result]:
-    """Return the results of runs, scored if they are not scored yet; see `ScoreCache`.
+    """Return the results of runs, scored if they are not scored yet.
 
     Args:
         paths: each is a result of `hdbench score --json`, which stays as it was scored; a run
@@ -37,8 +36,7 @@ def load_runs(
         benchmark: the folder of the built benchmark; without it, the one that each run.json names.
         settings: how what is not scored yet is scored.
         names: the models of the answers that do not name theirs, in their order; see `with_names`.
-        called: path → what messages and results call its answers; by default the path. The scores
-            of these are not kept.
+        called: path → what messages and results call its answers; by default the path.
 
     Returns:
         Name → result: the model's name, or else the file's; see `distinct_names` for several of one
@@ -76,7 +74,6 @@ def load_runs_under(
     """
     located = [run for path in paths for run in _runs_at(path, benchmark)]
     load = cache(partial(load_benchmark, revision=settings[0].revision))
-    scores = ScoreCache()
     by_settings: list[list[_LocatedResult]] = [[] for _ in settings]
     for path, folder in progress(located, "Scoring") if len(located) > 1 else located:
         if folder is None:
@@ -93,16 +90,12 @@ def load_runs_under(
             ]
         else:
             own = called.get(path)
-            if own is None:
-                scored = scores.score(load(folder), path, settings)
-            else:
-                scored = score_loaded(load(folder), path, settings, name=own)
+            scored = score_loaded(load(folder), path, settings, name=own)
             for results_so_far, by_model in zip(by_settings, scored, strict=True):
                 file = own or run_name(path)
                 results_so_far += [
                     _LocatedResult(own or str(path), file, result) for result in by_model.values()
                 ]
-    scores.trim()
     return [_distinct(_with_models(results, names)) for results in by_settings]
 
 

@@ -119,7 +119,7 @@ def assert_german(result, benchmark):
     names |= result.errors_by_class["fields"].keys()
     names |= {name for numbers in rates.values() for name in numbers if name != "both_empty"}
     same = {text for text in seen(english) & seen(german) if not is_number(text)}
-    assert same - SAME_IN_BOTH - names == set()
+    assert {text for text in same - SAME_IN_BOTH - names if text[0] != "@"} == set()  # BibTeX
     assert Page(german).all("article") != []
     assert len(Page(german).elements) == len(Page(english).elements)
 

@@ -1,4 +1,4 @@
-"""The errors of a run by class, counted batch by batch."""
+"""The errors of a run by class."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -32,56 +32,35 @@ def item_errors(
     ]
 
 
-class ErrorCounts:
-    """The errors of the answered items by class.
+def errors_by_class(
+    items: Sequence[Mapping[str, Any]],
+    errors: Sequence[Sequence[tuple[FieldMatch, ErrorClass]]],
+    metric: Metric,
+) -> dict[str, Any]:
+    """Return the errors of the answered items by class; see `Result.errors_by_class`.
 
     Args:
-        metric: the one the items were scored by.
+        items: what became of them, as in `Result.per_item`.
+        errors: their `item_errors`.
+        metric: the one they were scored by.
     """
-
-    def __init__(self, metric: Metric) -> None:
-        self._metric = metric
-        self._fields: dict[str, Counter[ErrorClass]] = {}
-        self._confusions: Counter[tuple[str, str]] = Counter()
-        self._form = (0, 0, 0)
-
-    def add(
-        self,
-        items: Sequence[Mapping[str, Any]],
-        errors: Sequence[Sequence[tuple[FieldMatch, ErrorClass]]],
-    ) -> None:
-        """Count the errors of some items.
-
-        Args:
-            items: what became of them, as in `Result.per_item`.
-            errors: their `item_errors`.
-        """
-        summary = summarise(
-            item_errors
-            for item, item_errors in zip(items, errors, strict=True)
-            if item["status"] not in LOST
-        )
-        for name, classes in summary.fields.items():
-            self._fields.setdefault(name, Counter()).update(classes)
-        self._confusions.update(summary.confusions)
-        if self._metric.has_form_counts:
-            matches = ([FieldMatch(**match) for match in item["fields"]] for item in items)
-            counted = form_counts(matches, self._metric.value_forms)
-            self._form = tuple(map(sum, zip(self._form, counted, strict=True)))  # type: ignore[assignment]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return them as JSON data; see `Result.errors_by_class`."""
-        total: Counter[ErrorClass] = Counter()
-        for _, classes in sorted(self._fields.items()):
-            total.update(classes)
-        return {
-            "classes": dict(total.most_common()),
-            "fields": {
-                name: dict(classes.most_common()) for name, classes in sorted(self._fields.items())
-            },
-            "confusions": [
-                {"reference": reference, "prediction": prediction, "count": count}
-                for (reference, prediction), count in self._confusions.most_common(CONFUSIONS)
-            ],
-            **({"f1_form": f1(*self._form)} if self._metric.has_form_counts else {}),
-        }
+    summary = summarise(
+        of_item for item, of_item in zip(items, errors, strict=True) if item["status"] not in LOST
+    )
+    total: Counter[ErrorClass] = Counter()
+    for _, classes in sorted(summary.fields.items()):
+        total.update(classes)
+    counted = {
+        "classes": dict(total.most_common()),
+        "fields": {
+            name: dict(classes.most_common()) for name, classes in sorted(summary.fields.items())
+        },
+        "confusions": [
+            {"reference": reference, "prediction": prediction, "count": count}
+            for (reference, prediction), count in summary.confusions.most_common(CONFUSIONS)
+        ],
+    }
+    if not metric.has_form_counts:
+        return counted
+    matches = ([FieldMatch(**match) for match in item["fields"]] for item in items)
+    return counted | {"f1_form": f1(*form_counts(matches, metric.value_forms))}

@@ -305,11 +305,9 @@ class Result:
         of all items, with values of the same form counted as equal, 0.0 to 1.0, higher is better,
         never ranked.
         """
-        from hdbench.results.error_counts import ErrorCounts  # noqa: PLC0415  it needs the metrics
+        from hdbench.results.error_counts import errors_by_class  # noqa: PLC0415  see above
 
-        counts = ErrorCounts(self.metric)
-        counts.add(self.per_item, self.item_errors)
-        return counts.to_dict()
+        return errors_by_class(self.per_item, self.item_errors, self.metric)
 
     @property
     def in_other_formats(self) -> int:

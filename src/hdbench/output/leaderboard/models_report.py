@@ -18,7 +18,6 @@ from hdbench.output.leaderboard.figures import MAX_FIELDS, field_figure
 from hdbench.output.leaderboard.formats import csv
 from hdbench.output.leaderboard.tables import table_on_page
 from hdbench.output.leaderboard.words import short_name
-from hdbench.output.report.details import WHOLE
 from hdbench.output.report.folder import PAGE, WrittenReport, keep_thumbnails
 from hdbench.output.report.items import ItemView, ShownField, Value, cut, item_views
 from hdbench.output.report.page import MAX_ITEMS, item_pictures, typical_of
@@ -92,18 +91,12 @@ def write_models_report(
         language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
 
     Raises:
-        HdbenchError: the runs cannot be compared, have too many items, or were scored without
+        HdbenchError: the runs cannot be compared, or were scored without
             details; the benchmark is missing or a different one; the folder is not a report's.
     """
     (name, first), *others = results.items()
     for other, result in others:
         check_comparable(name, first, other, result)
-    if len(first.ids) > WHOLE:
-        raise HdbenchError(
-            "{count:,} items: a report on several runs shows at most {most:,}: use hdbench compare",
-            count=len(first.ids),
-            most=WHOLE,
-        )
     boards = leaderboards(results, facts=facts)
     if not boards:
         raise HdbenchError("only runs without media: give a run with media")

@@ -1,9 +1,8 @@
 """`hdbench report`: the folder of a report, whole or not at all."""
 
-import sys
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from hdbench.answers.json_files import is_result
 from hdbench.answers.titles import Titles
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.cache import user_cache
-from hdbench.common.extras import MissingExtraError
+from hdbench.common.extras import MissingExtraError, needed
 from hdbench.common.regular_files import without_links
 from hdbench.common.thumbnails import keep_in
 from hdbench.datasets.building.namespace import writing
@@ -20,24 +19,21 @@ from hdbench.evaluation.by_column import by_column
 from hdbench.evaluation.by_identifier import ScoringByIdentifier, read_scoring_authorities
 from hdbench.evaluation.runs import benchmark_of, load_runs
 from hdbench.evaluation.score import Settings, score_loaded
-from hdbench.output.report.details import WHOLE, Details
-from hdbench.output.report.drawing import Drawing, DrawingHere
 from hdbench.output.report.page import report_page
-from hdbench.output.report.tables import csv_bytes, csv_files, field_rows
+from hdbench.output.report.tables import csv_files
 from hdbench.output.report.workbook import workbook
 from hdbench.results.files import write_records
 from hdbench.results.record import to_record
 from hdbench.results.result import Result
 from hdbench.statistics.comparison import check_comparable
 
-PAGE, ITEMS = "index.html", "items.parquet"
+PAGE = "index.html"
 
 LABELS = {
     "report.xlsx": "file_workbook",
     "items.csv": "file_items",
     "errors.csv": "file_errors",
     "fields.csv": "file_fields",
-    ITEMS: "file_all_items",
     "result.json": "file_result",
     "plots/fields.png": "plot_fields",
     "plots/errors.png": "plot_errors",
@@ -56,8 +52,7 @@ class WrittenReport:
 
     Attributes:
         page: `index.html`.
-        files: the page, the workbook, the CSV files, `result.json`, the plots; of a
-            large run, `items.parquet` instead of the workbook and the CSV files of items.
+        files: the page, the workbook, the CSV files, `result.json`, the plots.
         notes: what was left out and why, one line each.
     """
 
@@ -78,13 +73,11 @@ def write_report(
     authority: Sequence[str] = (),
     language: str = "en",
     without_media: Path | None = None,
-    whole: int = WHOLE,
     called: str | None = None,
 ) -> WrittenReport:
     """Write a report on a run; without their extras, it has no workbook and no plots.
 
-    The items of a large run are not kept in memory. Thumbnails are kept in the user's cache, for
-    the next report of the same images.
+    Thumbnails are kept in the user's cache, for the next report of the same images.
 
     Args:
         run: a run, or its result with details; see `load_runs`.
@@ -98,7 +91,6 @@ def write_report(
             shown with values counted as equal that share an identifier.
         language: that of page, plots and workbook, one of `hdbench.common.texts.LANGUAGES`.
         without_media: the same model's run without media, if it is to be shown too.
-        whole: a run with more items than this is large.
         called: what messages and the result call the run's answers; by default the path.
 
     Raises:
@@ -110,49 +102,30 @@ def write_report(
     keep_thumbnails()
     notes: list[Message] = []
     target = without_links(out)
-    with writing(target.parent, target.name) as folder, ExitStack() as stack:
-        drawing = _drawing(stack, notes)
-        with Details(folder / ITEMS, whole=whole) as details:
-            settings = Settings(protocol, errata=errata, details=True, each_item=details.scored)
-            loaded_runs = load_runs(
-                [run],
-                benchmark=benchmark,
-                settings=settings,
-                names=names,
-                called={} if called is None else {run: called},
-            )
-            result = _only(run, loaded_runs)
-            for item in result.per_item:  # only if the result was read from a file
-                details.add(result.metric, item)
-            excerpt = details.excerpt()
-            result = replace(result, per_item=list(details.items))
-        errors = result.errors_by_class if excerpt is None else excerpt.errors
+    settings = Settings(protocol, errata=errata, details=True)
+    with writing(target.parent, target.name) as folder:
+        loaded_runs = load_runs(
+            [run],
+            benchmark=benchmark,
+            settings=settings,
+            names=names,
+            called={} if called is None else {run: called},
+        )
+        result = _only(run, loaded_runs)
         loaded = benchmark_of(result, benchmark, media=True)
         titles = loaded.field_titles(language)
-        if drawing is not None:
-            drawing.begin(result, errors, language, titles)
         floor = None
         if without_media is not None:
-            settings = Settings(protocol, errata=errata)
             unseen = load_runs([without_media], benchmark=benchmark, settings=settings)
             floor = next(iter(unseen.values()))
             check_floor(result, floor, without_media)
         groups = None if by is None else by_column(result, loaded, by)
-        record = to_record(result, details=excerpt is None)
-        if excerpt is not None:
-            record |= {"fields": result.field_rates(), "errors": excerpt.errors}
+        record = to_record(result, details=True)
         if groups is not None:
             record["by"] = groups.to_dict()
-        rules = Settings(protocol, errata=errata)
-        record |= _by_identifier(run, result, loaded, rules, authority=authority, called=called)
+        record |= _by_identifier(run, loaded, settings, authority=authority, called=called)
         write_records(folder / "result.json", [record])
-        notes += _write_tables(folder, result, language, titles, whole=excerpt is None)
-        # The plots are not there yet: they are being drawn.
-        beside = {
-            file: key
-            for file, key in LABELS.items()
-            if (folder / file).is_file() or (drawing and file.startswith("plots/"))
-        }
+        notes += _write_files(folder, result, language, titles)
         page = report_page(
             result,
             loaded,
@@ -160,14 +133,9 @@ def write_report(
             by_identifier=record.get("by_identifier"),
             language=language,
             floor=floor,
-            excerpt=excerpt,
-            beside=beside,
+            beside={file: key for file, key in LABELS.items() if (folder / file).is_file()},
         )
         (folder / PAGE).write_text(page, encoding="utf-8", errors="backslashreplace")
-        if drawing is not None:
-            (folder / "plots").mkdir()
-            for file, data in drawing.plots().items():
-                (folder / "plots" / file).write_bytes(data)
         paths = [path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file()]
     return WrittenReport(out / PAGE, [out / path for path in paths], notes)
 
@@ -180,7 +148,6 @@ def keep_thumbnails() -> None:
 
 def _by_identifier(
     run: Path,
-    result: Result,
     loaded: Benchmark,
     settings: Settings,
     *,
@@ -192,43 +159,35 @@ def _by_identifier(
         return {}
     if is_result(run):
         raise HdbenchError("{place}: is a result: with --authority, give the answers", place=run)
-    scoring = ScoringByIdentifier(loaded, settings, read_scoring_authorities(authority, loaded))
-    score_loaded(loaded, run, [scoring.settings], name=called)
-    [totals] = scoring.totals([result])
-    return {"by_identifier": totals}
+    scoring = ScoringByIdentifier(settings, read_scoring_authorities(authority, loaded))
+    [(model, result)] = score_loaded(loaded, run, [scoring.settings], name=called)[0].items()
+    return {"by_identifier": scoring.totals(model, result)}
 
 
-def _write_tables(
-    folder: Path, result: Result, language: str, titles: Titles, *, whole: bool
-) -> list[Message]:
-    """Write the tables beside the page, and return notes on those that are not there.
+def _write_files(folder: Path, result: Result, language: str, titles: Titles) -> list[Message]:
+    """Write the tables and plots beside the page, and return notes on what cannot be written.
 
     Args:
         folder: the report's folder.
         result: the result.
-        language: that of the workbook.
-        titles: path of a field → its title, for the workbook.
-        whole: whether the result has its items.
+        language: that of the workbook and the plots.
+        titles: path of a field → its title, for these.
     """
     notes = []
-    if whole:
-        tables = csv_files(result)
-    else:
-        tables = {"fields.csv": csv_bytes(field_rows(result))}
-        notes.append(
-            Message(
-                "no report.xlsx, items.csv and errors.csv: all {count} items are in {file}",
-                count=len(result.ids),
-                file=ITEMS,
-            )
-        )
-    for file, data in tables.items():
+    for file, data in csv_files(result).items():
         (folder / file).write_bytes(data)
     try:
-        if whole:
-            (folder / "report.xlsx").write_bytes(workbook(result, language, titles))
+        (folder / "report.xlsx").write_bytes(workbook(result, language, titles))
     except MissingExtraError as error:
         notes.append(Message("no report.xlsx: {why}", why=error))
+    try:
+        with needed("plots", "plots need"):
+            from hdbench.output.report.plots import plots  # noqa: PLC0415  imports matplotlib
+    except MissingExtraError as error:
+        return [*notes, Message("no plots: {why}", why=error)]
+    (folder / "plots").mkdir()
+    for file, data in plots(result, language, titles).items():
+        (folder / "plots" / file).write_bytes(data)
     return notes
 
 
@@ -265,17 +224,3 @@ def check_floor(result: Result, floor: Result, path: Path) -> None:
     if result.run.prompt_sha256 != floor.run.prompt_sha256:
         raise HdbenchError("{place}: was asked with another prompt than the run itself", place=path)
     check_comparable(Message("the run"), result, str(path), floor)
-
-
-def _drawing(stack: ExitStack, notes: list[Message]) -> Drawing | DrawingHere | None:
-    """Return the process that draws the plots; None, with a note, if plots cannot be drawn.
-
-    A separate process saves time by importing matplotlib, the longest part, during scoring.
-    """
-    if sys.modules.get("matplotlib") is not None:
-        return DrawingHere()
-    try:
-        return stack.enter_context(Drawing.started())
-    except MissingExtraError as error:
-        notes.append(Message("no plots: {why}", why=error))
-        return None

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -16,12 +16,10 @@ from hdbench.common.thumbnails import WIDTH, ItemPicture, pictures
 from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group
-from hdbench.output.report.details import MOST_LOST, Excerpt, Item
 from hdbench.output.report.effort import keystrokes, outcomes_of_fields
 from hdbench.output.report.items import BANDS, ItemView, cut, item_views
 from hdbench.output.report.rendering import TEXTS, render
 from hdbench.output.report.truth_errors import truth_error_url
-from hdbench.results.error_counts import item_errors
 from hdbench.results.files import given_options
 from hdbench.results.result import Result
 from hdbench.results.summary import ResultSummary
@@ -62,8 +60,6 @@ SOFTWARE = f"""\
   license = {{Apache-2.0}}
 }}"""
 
-PartKind = Literal["all", "worst", "drawn"]
-
 
 class ShownItem(NamedTuple):
     """An item as the page has it.
@@ -79,18 +75,6 @@ class ShownItem(NamedTuple):
     view: ItemView
     pictures: list[ItemPicture]
     truth_error: str | None
-
-
-class ShownItems(NamedTuple):
-    """Items that are shown together.
-
-    Attributes:
-        kind: `all`; in a page of a large run `worst` and `drawn`.
-        items: the items.
-    """
-
-    kind: PartKind
-    items: list[ShownItem]
 
 
 class FieldRow(NamedTuple):
@@ -119,7 +103,6 @@ def report_page(
     by_identifier: Mapping[str, Any] | None = None,
     language: str = "en",
     floor: Result | None = None,
-    excerpt: Excerpt | None = None,
     beside: Mapping[str, str] | None = None,
 ) -> str:
     """Return the page of a result: figures, fields, errors by class, items with their pictures.
@@ -128,37 +111,24 @@ def report_page(
     whatever a model wrote.
 
     Args:
-        result: a result with `per_item`, or with its excerpt.
+        result: a result with `per_item`.
         benchmark: what was scored; those of its media that exist are shown.
         by: the headline by the values of a column, if it is to be shown.
         by_identifier: the figures with values counted as equal that share an identifier, if they
             are to be shown; see `ScoringByIdentifier.totals`.
         language: the page's language, one of `hdbench.common.texts.LANGUAGES`.
         floor: the same model's run without media, if there is one.
-        excerpt: what is kept of the items of a large run.
         beside: the files beside the page that it links, file → key of its label.
 
     Raises:
         HdbenchError: the result was scored without details, or the benchmark's metadata or schema
             cannot be read.
     """
-    if result.ids and not result.per_item and excerpt is None:
+    if result.ids and not result.per_item:
         raise HdbenchError("the result does not have its items: score with --details")
-    errors: Mapping[str, Any]
-    if excerpt is None:
-        errors = result.errors_by_class
-        views: dict[PartKind, list[ItemView]]
-        every = item_views(result.per_item, result.item_errors, result.metric)
-        views = {"all": every[:MAX_ITEMS]}
-    else:
-        errors = excerpt.errors
-        excerpts: dict[PartKind, Sequence[Item]] = {"worst": excerpt.worst, "drawn": excerpt.drawn}
-        views = {
-            kind: item_views(items, item_errors(items, result.metric), result.metric)
-            for kind, items in excerpts.items()
-        }
-        every = views["drawn"]
-    shown = [view for group in views.values() for view in group]
+    errors = result.errors_by_class
+    every = item_views(result.per_item, result.item_errors, result.metric)
+    shown = every[:MAX_ITEMS]
     names = list(islice(_fields_with_errors(errors, shown), MAX_FIELDS))
     rates = result.field_rates()
     fields = list(_field_rows(result, rates, language))
@@ -167,8 +137,12 @@ def report_page(
     summary = ResultSummary(result, language, keystrokes=keystrokes(result), titles=titles)
     middle = typical_of([view.id for view in every])
     images = item_pictures(benchmark, [*middle, *(view.id for view in shown)])
-    parts = list(_parts(views, images, benchmark, result, language))
-    numbers = {item.view.id: item.number for item in parts[-1].items}
+    addresses = _truth_errors(benchmark, result, shown, language)
+    items = [
+        ShownItem(number, view, images[view.id], address)
+        for number, (view, address) in enumerate(zip(shown, addresses, strict=True), 1)
+    ]
+    numbers = {item.view.id: item.number for item in items}
     return render(
         "report.html",
         language,
@@ -200,10 +174,8 @@ def report_page(
         classes_by_field=dict(islice(errors["fields"].items(), MAX_FIELDS)),
         confusions=errors["confusions"][:MAX_CONFUSIONS],
         f1_form=errors.get("f1_form"),
-        parts=parts,
-        seed=None if excerpt is None else excerpt.seed,
-        most_lost=MOST_LOST,
-        more_items=0 if excerpt else len(result.ids) - len(shown),
+        items=items,
+        more_items=len(result.ids) - len(shown),
         texts=_texts(shown, benchmark),
         filter_fields=names,
         places={name: index for index, name in enumerate(names)},
@@ -320,24 +292,6 @@ def typical_of(ids: Sequence[str]) -> list[str]:
     if len(ids) < TYPICAL:
         return []
     return [ids[(2 * third + 1) * len(ids) // (2 * TYPICAL)] for third in range(TYPICAL)]
-
-
-def _parts(
-    views: Mapping[PartKind, Sequence[ItemView]],
-    images: Mapping[str, list[ItemPicture]],
-    benchmark: Benchmark,
-    result: Result,
-    language: str,
-) -> Iterator[ShownItems]:
-    """Yield the items of each kind as they are shown."""
-    all_views = [view for group in views.values() for view in group]
-    addresses = _truth_errors(benchmark, result, all_views, language)
-    shown = (
-        ShownItem(number, view, images[view.id], address)
-        for number, (view, address) in enumerate(zip(all_views, addresses, strict=True), 1)
-    )
-    for kind, group in views.items():
-        yield ShownItems(kind, list(islice(shown, len(group))))
 
 
 def item_pictures(benchmark: Benchmark, ids: Sequence[str]) -> dict[str, list[ItemPicture]]:

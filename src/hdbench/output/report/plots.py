@@ -65,13 +65,7 @@ _LOOKS = dict(
 )
 
 
-def plots(
-    result: Result,
-    errors: Mapping[str, Any] | None = None,
-    language: str = "en",
-    titles: Titles = str,
-    field_intervals: Mapping[str, Interval] | None = None,
-) -> dict[str, bytes]:
+def plots(result: Result, language: str = "en", titles: Titles = str) -> dict[str, bytes]:
     """Return the plots `fields`, `errors` and `items`, each as PNG and as SVG.
 
     `fields`: the F1 or accuracy of each field, or for a metric without fields its rates, with those
@@ -82,20 +76,16 @@ def plots(
 
     Args:
         result: a result with details.
-        errors: its errors by class, if it did not keep what became of each item.
         language: one of `hdbench.common.texts.LANGUAGES`.
         titles: path of a field → its title.
-        field_intervals: its fields' intervals, if it did not keep what became of each item.
 
     Returns:
         `fields.png` → content, and so on.
     """
-    classes = (result.errors_by_class if errors is None else errors)["fields"]
-    of_fields = result.field_intervals if field_intervals is None else field_intervals
     with paper_style():
         figures = {
-            "fields": _fields(result, of_fields, language, titles),
-            "errors": _errors(result, classes, language, titles),
+            "fields": _fields(result, language, titles),
+            "errors": _errors(result, language, titles),
             "items": _items(result, language),
         }
         return {
@@ -105,9 +95,7 @@ def plots(
         }
 
 
-def _fields(
-    result: Result, intervals: Mapping[str, Interval], language: str, titles: Titles
-) -> Plot:
+def _fields(result: Result, language: str, titles: Titles) -> Plot:
     fields = result.field_rates()
     if not fields:
         return dots(
@@ -125,7 +113,7 @@ def _fields(
         Dot(
             titles(field),
             fields[field][name],
-            *_ends(intervals.get(field)),
+            *_ends(result.field_intervals.get(field)),
             note=str(_support(fields[field])),
         )
         for field in shown
@@ -165,9 +153,8 @@ def _support(rates: Mapping[str, Any]) -> int:
     return int(rates["true_positives"] + rates["false_negatives"])
 
 
-def _errors(
-    result: Result, fields: Mapping[str, Mapping[str, int]], language: str, titles: Titles
-) -> Plot:
+def _errors(result: Result, language: str, titles: Titles) -> Plot:
+    fields: Mapping[str, Mapping[str, int]] = result.errors_by_class["fields"]
     ordered = sorted(fields.items(), key=lambda field: -sum(field[1].values()))[:MAX_BARS]
     title = _title(result, _say("plot_all_errors", language), language)
     plot, axes = new_plot(TWO_COLUMNS, _AROUND + _ROW * max(len(ordered), 2), title)

@@ -16,20 +16,10 @@
     const range = document.getElementById("range");
     const total = document.getElementById("total");
     const status = form.querySelector("output");
-    const parts = [...document.querySelectorAll(".part")];
-    const items = readItems();
+    const items = [...document.querySelectorAll(".item")]
+      .map((element) => ({ element, fits: true, text: null, errors: null }));
     let fitting = items;
     let first = 0; // the place of the page's first item among those that fit
-
-    function readItems() {
-      let part = null;
-      const found = [];
-      for (const element of document.querySelectorAll(".part, .item")) {
-        if (element.matches(".part")) part = element;
-        else found.push({ element, part, fits: true, text: null, errors: null });
-      }
-      return found;
-    }
 
     function textOf(item) {
       item.text ??= normal([...item.element.querySelectorAll("bdi")]
@@ -81,9 +71,6 @@
       const shown = new Set(fitting.slice(first, first + ON_A_PAGE));
       for (const item of items) {
         conceal(item.element, !item.fits ? "" : shown.has(item) ? null : "until-found");
-      }
-      for (const part of parts) {
-        conceal(part, [...shown].some((item) => item.part === part) ? null : "until-found");
       }
       range.value = first;
       previous.ariaDisabled = first === 0;

@@ -76,7 +76,6 @@ NAMED = [
 
 NUMBERED = [
     "score cards one.jsonl --fail-under {number}",
-    "score cards one.jsonl --workers {number}",
     "compare cards one.jsonl two.jsonl --seed {number}",
     "leaderboard cards one.jsonl two.jsonl --seed {number}",
     "audit cards one.jsonl --agreeing {number}",

@@ -1,20 +1,12 @@
 """Warnings on a run: each on data that shows it, and on data that nearly does."""
 
 import json
-import math
-import random
-import re
-from collections import Counter
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hdbench.answers.answer import Answer
 from hdbench.answers.schema import AnswerSchema
 from hdbench.evaluation.checks import Checks
-from hdbench.evaluation.frequent import Frequent
-from hdbench.evaluation.looks import Looks
 from hdbench.results.items import ScoreCollector
 from hdbench.results.warning_texts import in_language
 from hdbench.scoring import make_metric
@@ -49,13 +41,12 @@ def check(answers, truths=None, metric=None, schema=SCHEMA):
     """The warnings on some answers, to cards unless there are other truths."""
     metric = metric or make_metric("zettel_f1")
     truths = truths or [card(number) for number in range(len(answers))]
-    checks, tally, looks = Checks(metric), ScoreCollector(metric), Looks(len(answers))
+    checks, tally = Checks(metric, len(answers)), ScoreCollector(metric)
     for number, (prediction, truth) in enumerate(zip(answers, truths, strict=True)):
         answer = as_answer(number, prediction)
         scored = tally.add(answer, metric.prepare(truth))
         if scored is not None:
-            looks.add(answer, scored, schema.violations(answer.prediction), truth)
-    checks.take(looks)
+            checks.add(answer, scored, schema.violations(answer.prediction), truth)
     return checks.warnings(tally.result())
 
 
@@ -192,12 +183,10 @@ def test_other_schema_violation_is_no_wrong_type():
 
 
 def test_of_a_catalogue_a_part_is_looked_at():
+    warning = only(check(with_year(1, 3_000, 7_001)), "wrong_field")
+    assert "in 1,500 of 5,001 answers looked at" in warning.message  # every second one
     warning = only(check(with_year(1, 3_000, 4_000)), "wrong_field")
-    count, of = re.search("in ([0-9,]+) of ([0-9,]+) answers looked at", warning.message).groups()
-    count, of = (int(number.replace(",", "")) for number in (count, of))
-    # 5,000 and one in 50 of the other 2,000 are chosen by chance: within 4 standard deviations.
-    assert of == pytest.approx(5_040, abs=4 * math.sqrt(7_000 * 0.72 * 0.28))
-    assert count == pytest.approx(of * 3 / 7, abs=4 * math.sqrt(of * 3 / 7 * 4 / 7))
+    assert "in 3,000 of 7,000 answers" in warning.message
 
 
 def test_a_letters_wrong_values_are_seen_too():
@@ -416,30 +405,6 @@ def test_an_item_that_an_option_leaves_out_is_not_looked_at():
     metric = make_metric("letters_f1", skip_non_signatures=True)
     assert check(answers, letters, metric) == []
     assert only(check(answers, letters, make_metric("letters_f1")), "partial").count == 10
-
-
-@given(st.lists(st.sampled_from("abcdefgh"), max_size=200), st.integers(1, 8))
-def test_frequent_counts_are_never_too_high_and_little_too_low(keys, size):
-    frequent = Frequent(size)
-    for number, key in enumerate(keys):
-        frequent.add(key, str(number))
-    counted = {key: seen.count for key, seen in frequent.most()}
-    assert len(counted) <= size
-    for key, count in Counter(keys).items():
-        assert count - len(keys) / (size + 1) <= counted.get(key, 0) <= count
-        if len(set(keys)) <= size:
-            assert counted[key] == count
-
-
-def test_frequent_keeps_what_is_often_among_what_is_always_new():
-    rng = random.Random(1)
-    frequent = Frequent(100)
-    for number in range(50_000):
-        frequent.add("place" if rng.random() < 0.11 else number, str(number))
-    key, seen = frequent.most()[0]
-    assert key == "place"
-    assert seen.count > 4_500
-    assert len(frequent.most()) <= 100
 
 
 @pytest.mark.parametrize("is_read", [True, False])

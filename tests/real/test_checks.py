@@ -11,7 +11,6 @@ from hdbench.answers.answer import Answer
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text
 from hdbench.evaluation.checks import Checks
-from hdbench.evaluation.looks import Looks
 from hdbench.results.items import ScoreCollector
 from hdbench.scoring import make_metric
 
@@ -55,7 +54,7 @@ def warnings_of(shared, recorded, truths, metric, dataset, *, reread=False):
     with gzip.open(shared / f"recorded/{recorded}.jsonl.gz", "rt") as file:
         for line in file:
             run = json.loads(line)
-            checks, tally, looks = Checks(metric), ScoreCollector(metric), Looks()
+            checks, tally = Checks(metric), ScoreCollector(metric)
             for recorded_answer in run["answers"]:
                 prediction, name = recorded_answer["answer"], recorded_answer["id"]
                 status = "unanswered" if prediction is None else "clean"
@@ -63,8 +62,7 @@ def warnings_of(shared, recorded, truths, metric, dataset, *, reread=False):
                     prediction, status, *_ = read_text(recorded_answer["text"] or "", schema)
                 answer = Answer(prediction, status, id=name, text=recorded_answer["text"])
                 scored = tally.add(answer, prepared[name])
-                looks.add(answer, scored, schema.violations(prediction), truths[name])
-            checks.take(looks)
+                checks.add(answer, scored, schema.violations(prediction), truths[name])
             found[run["run"]] = checks.warnings(tally.result())
     return found
 

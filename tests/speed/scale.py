@@ -1,10 +1,10 @@
-"""How fast answers are scored, and in how much memory, from a thousand to a million items.
+"""How fast answers are scored, and in how much memory, from a thousand to 100,000 items.
 
     PYTHONPATH=tests python -m speed.scale docs
 
-writes `scale.json` and `scale.svg` into `docs`; it takes ten minutes on two idle cores and
-1.5 GB of disk. With a number after `docs`, no more items than that are scored. Each measurement is
-a process of its own, from its start to its end. Not a test: nothing here passes or fails by the
+writes `scale.json` and `scale.svg` into `docs`; it takes three minutes. With a number after
+`docs`, no more items than that are scored. Each measurement is a process of its own, from its start
+to its end. Not a test: nothing here passes or fails by the
 clock.
 """
 
@@ -16,18 +16,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
-import psutil  # of accelerate
 from speed.catalogue import write_catalogue, write_copies
 from speed.plotting import BLUE, GREY, ORANGE, SETTINGS
 
-SIZES = (1_000, 10_000, 100_000, 1_000_000)
-PROCESSES = (1, 2)
-MOST = {"json.loads": 1_000_000, "plain": 100_000, "evaluate": 10_000}
+SIZES = (1_000, 10_000, 100_000)
+MOST = {"json.loads": 100_000, "plain": 100_000, "evaluate": 10_000}
 """Up to how many items the other procedures are measured."""
 
 METRICS = {
@@ -39,9 +35,6 @@ METRICS = {
     "manuscripts": "text_cer",
 }
 OF_METRIC = 10_000
-
-EVERY = 0.1
-"""Seconds between two looks at the memory."""
 
 
 def main() -> None:
@@ -64,10 +57,9 @@ def sizes(numbers: Sequence[int]) -> list[dict[str, Any]]:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             write_catalogue(folder, number)
-            for processes in PROCESSES:
-                command = ["-m", "hdbench", "score", "hdb/cards", "answers.jsonl"]
-                command += ["--workers", str(processes), "--json", "result.json"]
-                rows.append(measured(command, folder, "hdbench", number, processes=processes))
+            command = ["-m", "hdbench", "score", "hdb/cards", "answers.jsonl"]
+            command += ["--json", "result.json"]
+            rows.append(measured(command, folder, "hdbench", number))
             for way, largest in MOST.items():
                 if number <= largest:
                     only = ["-m", "speed.scale", "--only", way.replace(".", "_"), str(folder)]
@@ -82,14 +74,12 @@ def metrics() -> list[dict[str, Any]]:
         with tempfile.TemporaryDirectory() as name:
             write_copies(benchmark, Path(name), OF_METRIC)
             command = ["-m", "hdbench", "score", f"hdb/{benchmark}", "answers.jsonl"]
-            rows.append(measured(command, Path(name), metric, OF_METRIC, processes=1))
+            rows.append(measured(command, Path(name), metric, OF_METRIC))
     return rows
 
 
-def measured(
-    command: list[str], folder: Path, way: str, items: int, **more: object
-) -> dict[str, Any]:
-    """Seconds, seconds of computing and peak memory of a process and those that it starts."""
+def measured(command: list[str], folder: Path, way: str, items: int) -> dict[str, Any]:
+    """Seconds, seconds of computing and peak memory of a process."""
     start = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, *command],
@@ -97,9 +87,6 @@ def measured(
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.DEVNULL,
     )
-    peaks = [0]
-    watch = Thread(target=watched, args=(process.pid, peaks), daemon=True)
-    watch.start()
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = status
     seconds = time.perf_counter() - start
@@ -108,28 +95,14 @@ def measured(
     row = {
         "way": way,
         "items": items,
-        **more,
         "seconds": round(seconds, 2),
         "cpu_seconds": round(used.ru_utime + used.ru_stime, 2),
         "items_per_second": round(items / seconds),
         "cpu_microseconds_per_item": round((used.ru_utime + used.ru_stime) / items * 1e6, 1),
-        "peak_mb": round(max(peaks[0], used.ru_maxrss * 1024) / 1e6),
+        "peak_mb": round(used.ru_maxrss * 1024 / 1e6),
     }
     print(row, flush=True)
     return row
-
-
-def watched(pid: int, peaks: list[int]) -> None:
-    """Note the most memory that a process and its children have at one time."""
-    with suppress(psutil.NoSuchProcess):
-        process = psutil.Process(pid)
-        while True:
-            memory = process.memory_info().rss
-            for each in process.children():
-                with suppress(psutil.NoSuchProcess):  # it ended just now
-                    memory += each.memory_info().rss
-            peaks[0] = max(peaks[0], memory)
-            time.sleep(EVERY)
 
 
 def only_json_loads(folder: Path) -> None:
@@ -198,17 +171,16 @@ def write_plot(path: Path, rows: list[dict[str, Any]]) -> None:
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     lines = [
-        ("hdbench, 2 processes", "hdbench", 2, BLUE, "o-"),
-        ("hdbench, 1 process", "hdbench", 1, BLUE, "o--"),
-        ("reading alone (json.loads)", "json.loads", None, GREY, "s:"),
-        ("plain loop, in memory", "plain", None, ORANGE, "^-"),
-        ("evaluate", "evaluate", None, ORANGE, "v:"),
+        ("hdbench", "hdbench", BLUE, "o-"),
+        ("reading alone (json.loads)", "json.loads", GREY, "s:"),
+        ("plain loop", "plain", ORANGE, "^-"),
+        ("evaluate", "evaluate", ORANGE, "v:"),
     ]
     with rc_context(SETTINGS):
         figure = Figure(figsize=(9, 3.3), layout="constrained")
         speed, memory = figure.subplots(1, 2)
-        for label, way, processes, color, style in lines:
-            own = [row for row in rows if row["way"] == way and row.get("processes") == processes]
+        for label, way, color, style in lines:
+            own = [row for row in rows if row["way"] == way]
             number = [row["items"] for row in own]
             speed.plot(
                 number, [row["items_per_second"] for row in own], style, color=color, markersize=4

@@ -1,7 +1,6 @@
 """The answers of a run, one for each item of a benchmark."""
 
 import json
-from array import array
 from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from typing import Any, Self
@@ -12,7 +11,7 @@ from hdbench.answers.bounds import number_of_values
 from hdbench.answers.container import Container
 from hdbench.answers.fields import shown
 from hdbench.answers.ids import match_ids
-from hdbench.answers.json_lines import NO_LINE, AnswerPlace
+from hdbench.answers.json_lines import AnswerPlace
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text, read_value
 from hdbench.errors import HdbenchError
@@ -179,39 +178,22 @@ class Answers:
                 items=shown(several.get(unknown[0], [])),
             )
 
-    def take(self, item_id: str) -> Answer:
+    def take(self, item_id: str, reader: AnswerReader | None = None) -> Answer:
         """Return the answer to an item; see `AnswerReader.answer`.
+
+        Args:
+            item_id: the item.
+            reader: reads it in another way than `reader`.
 
         Raises:
             HdbenchError: it cannot be loaded, or the answers so far have more values than allowed.
         """
         place = AnswerPlace(self._container.where, self.key(item_id))
-        return self.reader.answer(item_id, self.written(item_id), place)
+        return (reader or self.reader).answer(item_id, self.written(item_id), place)
 
     def key(self, item_id: str) -> Any:
         """Return the key of the answer to an item in its container; None if there is none."""
         return self._keys.get(self._renamed.get(item_id, item_id))
-
-    def take_keys(self, parts: Iterable[Iterable[str]]) -> Iterable[Sequence[Any]]:
-        """Return the keys of the answers to the items of each part; the container forgets them.
-
-        The ids and places of a million lines take 130 MB, and as arrays 8. They are forgotten at
-        once, before the answers are read: Python gives back only what ends together.
-
-        Returns:
-            The key of each item's answer; None, or `NO_LINE`, if it has none.
-        """
-        if self._container.lines is None:
-            return (
-                [self._keys.pop(self._renamed.get(item_id, item_id), None) for item_id in ids]
-                for ids in parts
-            )
-        places = [
-            array("q", [NO_LINE if key is None else key for key in map(self.key, ids)])
-            for ids in parts
-        ]
-        self._keys.clear()
-        return places
 
     def written(self, item_id: str) -> WrittenAnswer | None:
         """Return the answer to an item as its file has it, or None; see `Container.load`.

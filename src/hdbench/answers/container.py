@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from hdbench.answers.answer import WrittenAnswer
-from hdbench.answers.json_lines import AnswerLines
 from hdbench.answers.schema import AnswerSchema
 
 
@@ -39,13 +38,6 @@ class Container(Protocol):
     runs: Mapping[str | None, dict[str, Any]]
     notes: list[str]
 
-    @property
-    def lines(self) -> AnswerLines | None:
-        """The lines that the keys are the places of, from which another process can load them too.
-
-        None if the answers are held in another way.
-        """
-
     def load(self, key: Any) -> WrittenAnswer:
         """Return one answer without its id: `prediction` or `text`, or both, and further facts.
 
@@ -69,8 +61,6 @@ class AnswerEntry(NamedTuple):
 
 class InMemory:
     """A container whose answers are held in memory: for files that can only be read whole."""
-
-    lines = None
 
     def __init__(
         self, runs: Mapping[str | None, dict[str, AnswerEntry]], notes: list[str] | None = None

@@ -273,7 +273,6 @@ class _Unpacked:
         self.notes = container.notes
         self.load = container.load
         self.where = container.where
-        self.lines = container.lines
         self._container = container
         self._scratch = scratch
 

@@ -31,9 +31,6 @@ class AnswerPlace:
 MAX_FILE = 2**48
 """Files are smaller than this, so that one number holds the file and the offset in it."""
 
-NO_LINE = -1
-"""The place of an answer that there is not, where all places are numbers."""
-
 MAX_OPEN = 64
 """Maximum number of files that are held open: a process may not open as many as it likes."""
 
@@ -125,7 +122,6 @@ class JsonLines:
     Attributes:
         runs: see `Container`.
         notes: see `Container`.
-        lines: the lines, from which another process can load an answer by its key.
 
     Raises:
         HdbenchError: a file cannot be read, there are no answers, a line is unusable, or a model

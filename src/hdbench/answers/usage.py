@@ -26,15 +26,10 @@ class AmountUsed(BaseModel):
 class Usage:
     """Adds up what the answers used.
 
-    Seconds are kept one by one until the whole run's usage takes them: sums of floats depend on the
-    order, and must not depend on how many processes score.
-
     Example:
-        >>> part = Usage()
-        >>> part.add({"input": 1196}, 2.5)
-        >>> part.add(None, 1.5)
         >>> usage = Usage()
-        >>> usage.take(part)
+        >>> usage.add({"input": 1196}, 2.5)
+        >>> usage.add(None, 1.5)
         >>> usage.amounts
         {'input_tokens': AmountUsed(total=1196, items=1), 'seconds': AmountUsed(total=4.0, items=2)}
     """
@@ -42,8 +37,7 @@ class Usage:
     def __init__(self) -> None:
         self._tokens = Counter[str]()
         self._counted = Counter[str]()
-        self._seconds: list[float] = []
-        self._all_seconds: float = 0
+        self._seconds: float = 0
         self._timed = 0
 
     def add(self, tokens: Mapping[str, int] | None, seconds: float | None) -> None:
@@ -52,15 +46,8 @@ class Usage:
             self._tokens[name] += count
             self._counted[name] += 1
         if seconds is not None:
-            self._seconds.append(seconds)
-
-    def take(self, later: "Usage") -> None:
-        """Add the usage of later answers."""
-        self._tokens.update(later._tokens)
-        self._counted.update(later._counted)
-        for seconds in later._seconds:
-            self._all_seconds += seconds
-        self._timed += len(later._seconds)
+            self._seconds += seconds
+            self._timed += 1
 
     @property
     def amounts(self) -> dict[str, AmountUsed]:
@@ -71,7 +58,5 @@ class Usage:
             for name, total in self._tokens.items()
         }
         if self._timed:
-            amounts["seconds"] = AmountUsed.model_construct(
-                total=self._all_seconds, items=self._timed
-            )
+            amounts["seconds"] = AmountUsed.model_construct(total=self._seconds, items=self._timed)
         return amounts

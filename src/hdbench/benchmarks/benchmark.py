@@ -2,10 +2,9 @@
 
 import json
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,9 +44,6 @@ EXAMPLE = "example_predictions.jsonl"
 
 PROMPTS = "prompt*.txt"
 """The prompts that models were given: the benchmark's own, and others from published runs."""
-
-_PART = 500
-"""Number of items that are read at a time."""
 
 _TEXT = (str, type(None))
 _ON_THE_HUB = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
@@ -125,23 +121,20 @@ class _Row(NamedTuple):
             raise _not_an_object(self.where, column)
         return record
 
-    def other(self, column: str) -> dict[str, Any] | None:
+    def item(self) -> Item | None:
+        """Return the item; None if it has no ground truth."""
+        truth = self.record(TRUTH)
+        if truth is None:
+            return None
+        published, proposed = self._other(PUBLISHED), self._other(PROPOSED)
+        if self.texts.get(PUBLISHED) is None:  # up to hdbench 0.2, it was kept inside
+            whole, truth = truth, reference_for("documented", truth)
+            published = None if whole is truth else reference_for("published", whole)
+        return Item(self.id, truth, self.provenance, published, proposed)
+
+    def _other(self, column: str) -> dict[str, Any] | None:
         """Return a further ground truth; None if there is none, or if it is the same."""
         return None if self.texts.get(column) == self.texts[TRUTH] else self.record(column)
-
-
-class Part(NamedTuple):
-    """Some items of a benchmark that follow one another, without what is in them.
-
-    Attributes:
-        ids: their ids, also of those without a ground truth.
-        start: where they begin: the offset of the first one's line.
-        number: the number of that line.
-    """
-
-    ids: list[str]
-    start: int
-    number: int
 
 
 class Shown(NamedTuple):
@@ -237,58 +230,56 @@ class Benchmark:
         Raises:
             HdbenchError: a line has no id, or an id occurs twice.
         """
-        for _, _, item_id in self._places():
+        path, seen = self.metadata, set[str]()
+        for number, _, raw in raw_lines(path):
+            item_id = plain_id(raw)
+            if item_id is None:
+                where = f"{path}:{number}"
+                item_id = _row(where, parse_line(raw, where)).id
+            self._check_first(item_id, number, seen)
             yield item_id
 
-    def parts(self, size: int, *, first: Sequence[int] = ()) -> Iterator[Part]:
-        """Yield the items in parts, in the dataset's order, to be read with `items_of`.
-
-        Args:
-            size: how many are in a part; the last one may have fewer.
-            first: how many are in the first parts, if these have another size.
-
-        Raises:
-            HdbenchError: see `ids`.
-        """
-        ids: list[str] = []
-        start = line = 0
-        sizes = chain(first, repeat(size))
-        wanted = next(sizes)
-        for number, offset, item_id in self._places():
-            if not ids:
-                start, line = offset, number
-            ids.append(item_id)
-            if len(ids) == wanted:
-                yield Part(ids, start, line)
-                ids, wanted = [], next(sizes)
-        if ids:
-            yield Part(ids, start, line)
-
-    def items_of(self, part: Part) -> Iterator[Item]:
-        """Yield the items of a part that have a ground truth.
+    def every_item(self) -> Iterator[tuple[str, Item | None]]:
+        """Yield the id of each item with the item; None if it has no ground truth.
 
         Raises:
             HdbenchError: see `items`.
         """
-        for row in self._rows_of(part):
-            truth = row.record(TRUTH)
-            if truth is None:
-                continue
-            published, proposed = row.other(PUBLISHED), row.other(PROPOSED)
-            if row.texts.get(PUBLISHED) is None:  # up to hdbench 0.2, it was kept inside
-                whole, truth = truth, reference_for("documented", truth)
-                published = None if whole is truth else reference_for("published", whole)
-            yield Item(row.id, truth, row.provenance, published, proposed)
+        path, seen = self.metadata, set[str]()
+        for number, _, raw in raw_lines(path):
+            where = f"{path}:{number}"
+            row = _row(where, parse_line(raw, where, FINITE))
+            other = plain_id(raw)
+            if other is not None and other != row.id:
+                raise HdbenchError(
+                    "{place}: has two ids, {id!r} and {other!r}: keep one",
+                    place=where,
+                    id=other,
+                    other=row.id,
+                )
+            self._check_first(row.id, number, seen)
+            yield row.id, row.item()
 
     def items(self) -> Iterator[Item]:
-        """Return the items that have a ground truth, in the dataset's order, without their media.
+        """Yield the items that have a ground truth, in the dataset's order, without their media.
 
         Those without one, are shown to models, but not scored.
 
         Raises:
             HdbenchError: a line of the metadata is unusable, or an id occurs twice.
         """
-        return chain.from_iterable(map(self.items_of, self.parts(_PART)))
+        return (item for _, item in self.every_item() if item is not None)
+
+    def _check_first(self, item_id: str, number: int, seen: set[str]) -> None:
+        """Refuse an id that occurred before."""
+        if item_id in seen:
+            raise HdbenchError(
+                "{place}:{number}: the id {id!r} occurs twice",
+                place=self.metadata,
+                number=number,
+                id=item_id,
+            )
+        seen.add(item_id)
 
     def media(self, only: Container[str] | None = None) -> dict[str, list[Path]]:
         """Return id → the files shown to a model; see `shown`."""
@@ -378,41 +369,6 @@ class Benchmark:
             return {item: named[stratum_number] for item, stratum_number in self.strata().items()}
         lines = read_jsonl(self.metadata)
         return {str(line.value.get("id")): line.value.get(name) for line in lines}
-
-    def _places(self) -> Iterator[tuple[int, int, str]]:
-        """Yield the number, the offset and the id of each line."""
-        path = self.metadata
-        seen: set[str] = set()
-        for number, offset, raw in raw_lines(path):
-            item_id = plain_id(raw)
-            if item_id is None:
-                where = f"{path}:{number}"
-                item_id = _row(where, parse_line(raw, where)).id
-            if item_id in seen:
-                raise HdbenchError(
-                    "{place}:{number}: the id {id!r} occurs twice",
-                    place=path,
-                    number=number,
-                    id=item_id,
-                )
-            seen.add(item_id)
-            yield number, offset, item_id
-
-    def _rows_of(self, part: Part) -> Iterator[_Row]:
-        """Yield the rows of a part, whose ids were found without parsing the lines."""
-        name = str(self.metadata)
-        lines = raw_lines(self.metadata, start=part.start, number=part.number)
-        for item_id, (number, _, raw) in zip(part.ids, lines, strict=False):
-            where = f"{name}:{number}"
-            row = _row(where, parse_line(raw, where, FINITE))
-            if row.id != item_id:
-                raise HdbenchError(
-                    "{place}: has two ids, {id!r} and {other!r}: keep one",
-                    place=where,
-                    id=item_id,
-                    other=row.id,
-                )
-            yield row
 
     def scored_by(self) -> list[Path]:
         """Return the files that decide what an answer scores."""

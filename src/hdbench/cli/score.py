@@ -58,7 +58,6 @@ def command(
     json_out: JsonOut = None,
     details: Annotated[bool, typer.Option("--details")] = False,
     strict: Annotated[bool, typer.Option("--strict")] = False,
-    workers: Annotated[int, typer.Option(min=0, metavar="N")] = 1,
     revision: Revision = None,
     fail_under: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, callback=finite, metavar="VALUE")
@@ -84,8 +83,6 @@ def command(
         details: List what was done to read the answers, and count the keystrokes that would correct
             them; with --json also each field and item.
         strict: Accept valid JSON only as an answer.
-        workers: How many processes score at most, if they pay; 0 is one for each core. The figures
-            are the same.
         fail_under: Exit with status 1 if the primary metric is worse than this: lower, or, where
             lower is better (CER), higher.
         all_warnings: Print all warnings, not only the gravest.
@@ -99,7 +96,6 @@ def command(
         read_as=ReadAs(strict=strict),
         revision=revision,
         details=details,
-        workers=workers,
     )
     rules = beside(settings, also or ())
     by_identifier = _by_identifier(benchmark, settings, authority or ())
@@ -110,9 +106,9 @@ def command(
     records = [to_record(result, details=details) for result in results.values()]
     groups = _groups(results, by)
     equated = {
-        model: figures
-        for scoring in by_identifier
-        for model, figures in zip(results, scoring.totals([*results.values()]), strict=True)
+        model: scoring.totals(own, result)
+        for scoring, by_model in zip(by_identifier, scored[len(rules) :], strict=True)
+        for model, (own, result) in zip(results, by_model.items(), strict=True)
     }
     for model, record in zip(results, records, strict=True):
         others = zip(list(rules)[1:], other_results, strict=True)
@@ -139,7 +135,7 @@ def _by_identifier(
     if not authority:
         return []
     loaded = load_benchmark(benchmark, revision=settings.revision)
-    return [ScoringByIdentifier(loaded, settings, read_scoring_authorities(authority, loaded))]
+    return [ScoringByIdentifier(settings, read_scoring_authorities(authority, loaded))]
 
 
 def _print(

@@ -9,13 +9,10 @@ from typing import Any, NamedTuple
 from hdbench.answers.letters import folded
 from hdbench.answers.sheets.fields import field_paths
 from hdbench.authorities.identifiers import AuthorityTable, read_authority_table, split_field
-from hdbench.benchmarks.benchmark import Benchmark, Item
-from hdbench.benchmarks.truths import check_errata
+from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings
-from hdbench.results.items import ScoreCollector, ScoredItem
-from hdbench.results.parts import ScoredDataset
 from hdbench.results.result import Result
 from hdbench.statistics.resampling import rate_names
 
@@ -68,29 +65,25 @@ def read_scoring_authorities(given: Sequence[str], benchmark: Benchmark) -> Auth
 class ScoringByIdentifier:
     """Scores answers again in which values that share an identifier with the ground truth's are it.
 
+    Attributes:
+        settings: settings to be scored under besides.
+
     Args:
-        benchmark: the benchmark.
         settings: the rules of the first figure.
         authorities: the authority files.
     """
 
-    def __init__(self, benchmark: Benchmark, settings: Settings, authorities: Authorities) -> None:
-        self._benchmark, self._settings, self._authorities = benchmark, settings, authorities
-        self._strata = benchmark.strata()
-        self._runs: list[_Run] = []
-        self._truths: Iterator[Item] = iter(())
-        self._first = ""
+    def __init__(self, settings: Settings, authorities: Authorities) -> None:
+        self._authorities = authorities
+        self._counts: dict[str | None, _Counts] = defaultdict(_Counts)
+        self.settings = replace(settings, exchange=self._exchange)
 
-    @property
-    def settings(self) -> Settings:
-        """Return settings to be scored under besides, which have each item scored again."""
-        return replace(self._settings, details=True, each_item=self._take)
-
-    def totals(self, results: Sequence[Result]) -> list[dict[str, Any]]:
-        """Return the second figure of each run, as JSON data.
+    def totals(self, model: str | None, result: Result) -> dict[str, Any]:
+        """Return the second figure of a run, as JSON data.
 
         Args:
-            results: the runs' first results, in the order in which they were scored.
+            model: the model, as its file names it.
+            result: the result under `settings`.
 
         Returns:
             `files`, field → sha256 of its authority file, "" being all other fields; `identified`,
@@ -98,51 +91,16 @@ class ScoringByIdentifier:
             written otherwise than the ground truth's value with the same identifier, and count as
             equal to it; `figures`, rate → value.
         """
-        last = self._runs[len(self._runs) - len(results) :]  # before, scoring may have begun anew
-        return [
-            run.totals(self._authorities, result.dataset)
-            for run, result in zip(last, results, strict=True)
-        ]
-
-    def _take(self, item: ScoredItem) -> None:
-        # Each run of a file is scored from the first item on.
-        if not self._runs or item.answer.id == self._first:
-            self._first = item.answer.id
-            self._truths = self._benchmark.items()
-            self._runs.append(_Run(item))
-        truth = next(truth for truth in self._truths if truth.id == item.answer.id)
-        protocol = item.metric.protocol
-        reference = truth.reference(protocol, check_errata(self._settings.errata, protocol))
-        self._runs[-1].add(item, reference, self._authorities, self._strata.get(truth.id))
-
-
-class _Run:
-    def __init__(self, first: ScoredItem) -> None:
-        self._collector = ScoreCollector(first.metric)
-        self._metric = first.metric
-        self._counts = _Counts()
-
-    def add(
-        self,
-        item: ScoredItem,
-        truth: dict[str, Any],
-        authorities: Authorities,
-        stratum: int | None,
-    ) -> None:
-        answer = item.answer
-        if item.coverage == "answered":
-            record = with_shared_identifiers(answer.prediction, truth, authorities, self._counts)
-            answer = answer._replace(prediction=record)
-        self._collector.add(answer, item.prepared, stratum)
-
-    def totals(self, authorities: Authorities, dataset: ScoredDataset) -> dict[str, Any]:
-        figures = self._collector.result(dataset=dataset).figures()
+        figures, counts = result.figures(), self._counts[model]
         return {
-            "files": authorities.sha256,
-            "identified": self._counts.identified,
-            "equated": self._counts.equated,
-            "figures": {name: figures[name] for name in rate_names(self._metric, figures)},
+            "files": self._authorities.sha256,
+            "identified": counts.identified,
+            "equated": counts.equated,
+            "figures": {name: figures[name] for name in rate_names(result.metric, figures)},
         }
+
+    def _exchange(self, model: str | None, record: Any, truth: dict[str, Any]) -> Any:
+        return with_shared_identifiers(record, truth, self._authorities, self._counts[model])
 
 
 class _Counts:

@@ -1,18 +1,34 @@
 """Checks of a run, for what a person should know before believing its score."""
 
-from collections.abc import Container, Iterable, Iterator
+import hashlib
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Container, Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from hdbench.answers.answer import KINDS
+from hdbench.answers.answer import KINDS, Answer, Kind, Status
+from hdbench.answers.violations import Violation
 from hdbench.errors import escaped
-from hdbench.evaluation.frequent import EXAMPLES, Frequent, Seen
-from hdbench.evaluation.looks import Content, Looks, shown
-from hdbench.evaluation.shared_fields import SharedFields
+from hdbench.evaluation.shared_fields import EXAMPLES, SharedFields
+from hdbench.results.items import ScoredItem
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import Message, RunWarning, message
-from hdbench.scoring.metric import Metric
+from hdbench.scoring.metric import FieldMatch, Metric
 from hdbench.scoring.person_names import read_name
+
+LOOKED_AT = 5_000
+"""Minimum number of answers whose values are looked at, if there are as many; of more, evenly
+spread ones are. It takes longer than scoring, and a share does not need a whole catalogue."""
+
+SHOWN = 60
+"""Maximum number of characters shown of a value."""
+
+VALUE = 200
+"""Maximum number of characters in a value or name that is counted: what many items share is
+short."""
 
 WARNED_OF = dict.fromkeys(kind for kind in KINDS if kind not in ("text", "other"))
 """Kinds of answers without a record that are warned about, however few: each has a cause of its own
@@ -61,38 +77,88 @@ ANSWER_SHOWN = 160
 """Maximum number of characters shown of an answer."""
 
 
-class Checks:
-    """Takes what was seen in a run's answers, in the dataset's order, and says what looks broken.
+_INDEX = re.compile(r"\[\d*\]")
 
-    Only counts and a few values are kept, so that a whole catalogue can be looked at.
+
+@dataclass(slots=True)
+class Seen:
+    """Count of something that was seen, and the first items that show it.
+
+    Attributes:
+        count: how often.
+        ids: the first items.
+        shown: how it is shown to a person.
+        truth: the ground truth of the first item.
+        truths_differ: whether another item has a different ground truth.
+    """
+
+    count: int = 0
+    ids: list[str] = field(default_factory=list)
+    shown: str = ""
+    truth: Any = None
+    truths_differ: bool = False
+
+    def add(self, item_id: str) -> None:
+        """Count it once more."""
+        self.count += 1
+        if len(self.ids) < EXAMPLES:
+            self.ids.append(item_id)
+
+
+class Checks:
+    """Looks at a run's answers, in the dataset's order, and says what looks broken.
 
     Args:
         metric: the metric that the run is scored with.
+        answers: how many answers it has: of many, not all are looked at.
     """
 
-    def __init__(self, metric: Metric) -> None:
+    def __init__(self, metric: Metric, answers: int = 0) -> None:
         self.metric = metric
-        self._seen = Looks()
-        self._looked_at = self._records = self._counted = 0
-        self._tokens = Frequent(1_000)
-        self._answers = Frequent(2_000)
-        self._values = Frequent(20_000)  # some thousand items with all their fields wrong
-        self._types = Frequent(1_000)
+        self._step = max(1, answers // LOOKED_AT)
+        self._items = self._answered = self._looked_at = self._records = self._counted = 0
+        self._status: defaultdict[Status, Seen] = defaultdict(Seen)
+        self._kinds: defaultdict[Kind, Seen] = defaultdict(Seen)
+        self._set_aside = Seen()
+        self._long_lists: defaultdict[str, Seen] = defaultdict(Seen)
+        self._not_compared: Counter[str] = Counter()
+        self._tokens: defaultdict[Hashable, Seen] = defaultdict(Seen)
+        self._answers: defaultdict[Hashable, Seen] = defaultdict(Seen)
+        self._values: defaultdict[Hashable, Seen] = defaultdict(Seen)
+        self._types: defaultdict[Hashable, Seen] = defaultdict(Seen)
         self._fields = SharedFields()
 
-    def take(self, looks: Looks) -> None:
-        """Take what was seen in some items, which follow those that were taken so far."""
-        self._seen.count(looks)
-        for item_id, tokens in looks.tokens:
+    def add(
+        self,
+        answer: Answer,
+        scored: ScoredItem,
+        violations: Iterable[Violation],
+        truth: dict[str, Any],
+    ) -> None:
+        """Look at one item.
+
+        Args:
+            answer: its answer.
+            scored: the item with its score.
+            violations: where the answer does not conform to the benchmark's schema.
+            truth: its ground truth.
+        """
+        self._items += 1
+        self._status[scored.status].add(answer.id)
+        if answer.kind:
+            self._kinds[answer.kind].add(answer.id)
+        if answer.set_aside:
+            self._set_aside.add(answer.id)
+        for name, number in scored.score.not_compared.items():
+            self._long_lists[name].add(answer.id)
+            self._not_compared[name] += number
+        if answer.tokens and "input" in answer.tokens:
             self._counted += 1
-            self._tokens.add(tokens, item_id)
-        for content in looks.contents:
-            self._looked_at += 1
-            self._add_content(content)
-            self._fields.take(content.id, content.names)
-            if content.is_record:
-                self._records += 1
-                self._add_fields(content)
+            self._tokens[answer.tokens["input"]].add(answer.id)
+        if scored.coverage != "unanswered":
+            if self._answered % self._step == 0:
+                self._look_at(answer, scored, violations, truth)
+            self._answered += 1
 
     def warnings(self, result: Result) -> list[RunWarning]:
         """Return what looks broken; what concerns the whole run comes first.
@@ -111,73 +177,88 @@ class Checks:
         fields = self._wrong_fields(result, explained if organisations else {})
         return [*broken, *fields, *organisations]
 
-    def _add_content(self, content: Content) -> None:
-        for digest in content.digests:
-            seen = self._answers.add(digest, content.id)
-            if seen is None:
-                continue
+    def _look_at(
+        self,
+        answer: Answer,
+        scored: ScoredItem,
+        violations: Iterable[Violation],
+        truth: dict[str, Any],
+    ) -> None:
+        self._looked_at += 1
+        self._fields.add(answer, scored)
+        # By the record, as a model can think something different each time, and by the text, as a
+        # harness can put an item's own id into the record. A hash needs little space.
+        record = repr(answer.prediction)
+        for digest in dict.fromkeys((_digest(record), _digest(answer.text or record))):
+            seen = self._answers[digest]
+            seen.add(answer.id)
             if seen.count == 1:
-                seen.truth = content.truth
+                seen.truth = truth
             elif not seen.truths_differ:
-                seen.truths_differ = self._differ(content.truth, seen.truth)
+                seen.truths_differ = self._differ(truth, seen.truth)
             if seen.count == FEW:
-                seen.shown = shown(content.prediction, ANSWER_SHOWN)
+                seen.shown = shown(answer.prediction, ANSWER_SHOWN)
+        if scored.coverage == "answered":
+            self._records += 1
+            for key in _wrong(scored.matches):
+                self._values[key].add(answer.id)
+            unfit = {
+                _INDEX.sub("", violation.field): violation.value
+                for violation in violations
+                if violation.rule == "type" and violation.value not in (None, "")
+            }
+            for name, value in unfit.items():
+                seen = self._types[name]
+                seen.add(answer.id)
+                seen.shown = seen.shown or shown(value)
 
     def _differ(self, *truths: dict[str, Any]) -> bool:
         """Return whether two ground truths differ in what is scored."""
         one, other = truths
         return one != other and bool(self.metric.prepare(one) != self.metric.prepare(other))
 
-    def _add_fields(self, content: Content) -> None:
-        for key in content.wrong:
-            self._values.add(key, content.id)
-        for name, value in content.unfit.items():
-            seen = self._types.add(name, content.id)
-            if seen is not None and not seen.shown:
-                seen.shown = shown(value)
-
     def _coverage(self) -> Iterator[RunWarning]:
         unanswered, unparsable, truncated = (
-            self._seen.status[status] for status in ("unanswered", "unparsable", "truncated")
+            self._status[status] for status in ("unanswered", "unparsable", "truncated")
         )
-        items, answers = self._seen.items, self._seen.answered
+        items, answers = self._items, self._answered
         if unanswered.count > items * UNANSWERED_SHARE:
             text = message("partial", given=answers, items=items, count=unanswered.count)
             yield RunWarning("partial", text, unanswered.count, items, unanswered.ids)
         if unparsable.count > answers * UNPARSABLE_SHARE:
             text = message("unparsable", count=unparsable.count, given=answers)
             yield RunWarning("unparsable", text, unparsable.count, answers, unparsable.ids)
-        for kind in filter(self._seen.kinds.__contains__, WARNED_OF):
-            seen = self._seen.kinds[kind]
+        for kind in filter(self._kinds.__contains__, WARNED_OF):
+            seen = self._kinds[kind]
             text = message(f"no_record_{kind}", count=seen.count, given=answers)
             yield RunWarning("no_record", text, seen.count, answers, seen.ids)
-        if several := self._seen.set_aside.count:
+        if several := self._set_aside.count:
             text = message("several_records", count=several, given=answers)
-            yield RunWarning("several_records", text, several, answers, self._seen.set_aside.ids)
+            yield RunWarning("several_records", text, several, answers, self._set_aside.ids)
         if truncated.count >= CUT_OFF and truncated.count > answers * TRUNCATED_SHARE:
             text = message("truncated", count=truncated.count, given=answers)
             yield RunWarning("truncated", text, truncated.count, answers, truncated.ids)
-        for name, seen in self._seen.long_lists.items():
+        for name, seen in self._long_lists.items():
             text = message(
                 "too_many_items",
                 count=seen.count,
                 given=answers,
                 id=shown(seen.ids[0]),
                 list=escaped(name),
-                entries=self._seen.not_compared[name],
+                entries=self._not_compared[name],
             )
             yield RunWarning("too_many_items", text, seen.count, answers, seen.ids)
 
     def _same_input_tokens(self) -> Iterator[RunWarning]:
         answers = self._counted
-        for tokens, seen in self._tokens.most()[:1]:
+        for tokens, seen in _most(self._tokens)[:1]:
             if seen.count >= TOKENS_ITEMS and seen.count >= answers * TOKENS_SHARE:
                 text = message("same_input_tokens", tokens=tokens, count=seen.count, items=answers)
                 yield RunWarning("same_input_tokens", text, seen.count, answers, seen.ids)
 
     def _repeated_answer(self) -> Iterator[RunWarning]:
         answers = self._looked_at
-        for _, seen in self._answers.most():
+        for _, seen in _most(self._answers):
             if seen.count >= FEW and seen.count > answers * REPEATED_SHARE and seen.truths_differ:
                 text = message(
                     "repeated_answer",
@@ -203,12 +284,12 @@ class Checks:
         Names that another warning explains are skipped.
         """
         wrong: dict[str, tuple[str, Seen]] = {}
-        for (name, value), seen in self._values.most():
+        for (name, value), seen in _most(self._values):
             if self._is_often(seen) and not (
                 name in self.metric.person_fields and value in explained
             ):
                 wrong.setdefault(name, (shown(value), seen))
-        unfit = {name: seen for name, seen in self._types.most() if self._is_often(seen)}
+        unfit = {name: seen for name, seen in _most(self._types) if self._is_often(seen)}
         warnings = []
         for name in islice(wrong | unfit, FIELDS):
             key = "wrong_value" if name in wrong else "wrong_type"
@@ -228,7 +309,7 @@ class Checks:
     def _answers_seen(self, number: int) -> Message:
         """Return the words for a number of answers, which tell if not all were looked at."""
         return message(
-            "answers_looked_at" if self._looked_at < self._seen.answered else "answers",
+            "answers_looked_at" if self._looked_at < self._answered else "answers",
             number=number,
         )
 
@@ -239,11 +320,44 @@ class Checks:
         """Return the organizations and offices among the wrong persons, the most frequent first."""
         return {
             value: None
-            for (name, value), _ in self._values.most()
+            for (name, value), _ in _most(self._values)
             if name in self.metric.person_fields
             and isinstance(value, str)
             and read_name(value).is_organisation
         }
+
+
+def shown(value: Any, most: int = SHOWN) -> str:
+    """Return a value as one short line."""
+    text = json.dumps(value, ensure_ascii=False)
+    return escaped(text if len(text) <= most else text[: most - 1] + "…")
+
+
+def _most(seen: dict[Hashable, Seen]) -> list[tuple[Any, Seen]]:
+    """Return what was seen, the most frequent first; among equals, what was seen first."""
+    return sorted(seen.items(), key=lambda entry: -entry[1].count)
+
+
+def _wrong(matches: Iterable[FieldMatch]) -> dict[tuple[str, Any], None]:
+    """Return field and value of what is wrong in an answer, each once."""
+    return {
+        (_INDEX.sub("", match.field), match.prediction): None
+        for match in matches
+        if match.outcome in ("substituted", "spurious")
+        and len(match.field) <= VALUE
+        and _is_counted(match.prediction)
+    }
+
+
+def _is_counted(value: Any) -> bool:
+    """Return whether it is a value, not a gap, and short enough to be kept."""
+    if isinstance(value, str):
+        return bool(value.strip()) and len(value) <= VALUE
+    return isinstance(value, int | float)
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
 
 
 def _warn_of_organisations(result: Result, examples: Iterable[str]) -> Iterator[RunWarning]:

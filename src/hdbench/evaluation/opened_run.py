@@ -103,7 +103,6 @@ class OpenedRun:
             if own_as_items:
                 run._take_own_as_items(path)
             yield run
-            run.container = InMemory({})  # not to keep the ids, of which there may be a million
         finally:
             container.close()
 

@@ -1,47 +1,39 @@
 """Scoring answers against a benchmark, one item at a time."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import repeat
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from hdbench.answers import ReadAs
-from hdbench.answers.answers import Answers
+from hdbench.answers.answer import Answer
+from hdbench.answers.answers import AnswerReader, Answers
 from hdbench.answers.bounds import Bounds
 from hdbench.answers.folders import is_in_shards
 from hdbench.answers.usage import Usage
+from hdbench.answers.violations import Violation
 from hdbench.benchmarks.agreement import Ceiling
-from hdbench.benchmarks.benchmark import Benchmark, Part, load_benchmark
+from hdbench.benchmarks.benchmark import Benchmark, Item, load_benchmark
 from hdbench.benchmarks.provenance import Provenance
-from hdbench.benchmarks.truths import check_errata
+from hdbench.benchmarks.truths import ErrataName, check_errata
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.checks import Checks
-from hdbench.evaluation.frequent import EXAMPLES
 from hdbench.evaluation.notes import notes_on
 from hdbench.evaluation.opened_run import OpenedRun
-from hdbench.evaluation.part_scorer import (
-    EachItem,
-    ReadOnce,
-    Rules,
-    ScoredTask,
-    Task,
-    seldom_collected,
-    ways_of,
-)
-from hdbench.evaluation.processes import TRIED, scorer
+from hdbench.evaluation.shared_fields import EXAMPLES
 from hdbench.results.drafts import with_draft_warning
 from hdbench.results.files import answers_sha256
-from hdbench.results.items import ScoreCollector
+from hdbench.results.items import ScoreCollector, prepare
 from hdbench.results.parts import AnswersRead, DraftedItems, ScoredDataset, ScoredFile
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import RunWarning, id_message
 from hdbench.scoring.metric import Metric
 
-PART = 500
-"""Number of items that a process scores at a time."""
+Exchange = Callable[[str | None, Any, dict[str, Any]], Any]
+
+_OTHER: dict[ErrataName, ErrataName] = {"accepted": "proposed", "proposed": "accepted"}
 
 
 class NothingToScoreError(HdbenchError):
@@ -60,12 +52,9 @@ class Settings:
         read_as: how the file is read; under `published`, predictions are always taken as given.
         revision: the revision of the benchmark on the Hub: a tag, branch or commit.
         details: keep what became of every item and field.
-        bounds: how much the file may have; with a bound on values, one process scores.
-        workers: how many processes score at most; 0 is one for each core. More than one are started
-            only where they pay, and figures do not depend on it. A program that asks for several
-            must be guarded by `if __name__ == "__main__"`.
-        each_item: with `details`, is given each scored item in the dataset's order, and the result
-            does not keep them; one process scores.
+        bounds: how much the file may have.
+        exchange: changes each record before it is scored; it is given the model, the record and the
+            ground truth.
     """
 
     protocol: str = "documented"
@@ -75,8 +64,7 @@ class Settings:
     revision: str | None = None
     details: bool = False
     bounds: Bounds = Bounds()
-    workers: int = 1
-    each_item: EachItem | None = field(default=None, compare=False)
+    exchange: Exchange | None = field(default=None, compare=False)
 
 
 def score(benchmark: str, predictions: Path | str, settings: Settings = Settings()) -> Result:
@@ -108,8 +96,7 @@ def score_runs(
 ) -> dict[str | None, Result]:
     """Score each run of a file or folder of answers; a `model` column tells them apart.
 
-    Neither the ground truths nor, in JSON Lines, the answers need to fit in memory. If a run
-    folder's `run.json` declares which items were asked, only these are scored.
+    If a run folder's `run.json` declares which items were asked, only these are scored.
 
     Args:
         benchmark: see `score`, as for all the rest.
@@ -137,8 +124,7 @@ def score_under(
     Args:
         benchmark: see `score`, as for all the rest.
         predictions: a file or folder.
-        settings: how they are scored, in turn; all with the first one's `revision`, `bounds` and
-            `workers`.
+        settings: how they are scored, in turn; all with the first one's `revision` and `bounds`.
         name: what messages and results call a file of answers; by default its path.
 
     Returns:
@@ -172,41 +158,22 @@ def score_loaded(
 def _score_once(
     loaded: Benchmark, predictions: Path | str, settings: Sequence[Settings], name: str | None
 ) -> list[dict[str | None, Result]]:
-    rules = [_rules(loaded, setting) for setting in settings]
-    path = Path(predictions)
+    rules = [_rules(loaded, each) for each in settings]
+    path, bounds = Path(predictions), settings[0].bounds
     results: list[dict[str | None, Result]] = [{} for _ in settings]
-    scored, sha256, dataset_sha256 = _scored_runs(loaded, path, rules, settings[0], name)
-    answers = ScoredFile(path=name or str(predictions), sha256=sha256)
-    for model, scored_run in scored.items():
-        for number, setting in enumerate(settings):
-            result = scored_run.result(number, setting, dataset_sha256)
-            result = replace(result, answers=answers, model=model)
-            if (info := scored_run.run.info) is not None:
-                result = replace(result, model=model or info.model, run=info.for_result())
-            results[number][model] = with_draft_warning(result)
-    return results
-
-
-def _scored_runs(
-    loaded: Benchmark, path: Path, rules: Sequence[Rules], settings: Settings, name: str | None
-) -> tuple[dict[str | None, "_ScoredRun"], str, str]:
-    """Return each model's answers under all rules; the sha256 of the answers, and of the metadata.
-
-    What was needed to find the answers is gone afterwards: for a million, it is half of the memory.
-    """
-    bounds = settings.bounds
     opened = OpenedRun.opened(
         path, loaded, bounds, name=name, own_as_items=True, all_are_loaded=True
     )
-    with opened as run, ThreadPoolExecutor(1) as hashing:
+    with opened as run:
         _check_run(path, run)
-        sha256 = hashing.submit(answers_sha256, path)
-        dataset_sha256 = hashing.submit(loaded.content_hash)
-        with scorer(run, rules, bounds, settings.workers) as scored:
-            first = min(PART, TRIED)
-            parts = list(loaded.parts(PART, first=[first] * 2))
-            scored_runs = {model: _scored(run, model, parts, rules, scored) for model in run.models}
-        return scored_runs, sha256.result(), dataset_sha256.result()
+        answers = ScoredFile(path=name or str(predictions), sha256=answers_sha256(path))
+        for model in run.models:
+            for by_model, scored in zip(results, _scored(run, model, rules, bounds), strict=True):
+                result = replace(scored, answers=answers, model=model)
+                if (info := run.info) is not None:
+                    result = replace(result, model=model or info.model, run=info.for_result())
+                by_model[model] = with_draft_warning(result)
+    return results
 
 
 def with_names(results: Sequence[Result], names: Sequence[str]) -> list[Result]:
@@ -246,18 +213,27 @@ def with_names(results: Sequence[Result], names: Sequence[str]) -> list[Result]:
     ]
 
 
-def _rules(loaded: Benchmark, settings: Settings) -> Rules:
-    """Return the rules of some settings: under `published`, predictions are taken as given."""
+class _Rules(NamedTuple):
+    """Settings, with what follows from them for a benchmark.
+
+    Attributes:
+        settings: the settings.
+        metric: the metric.
+        read_as: how answers are read: under `published`, predictions are taken as given.
+        errata: which corrections of values count.
+    """
+
+    settings: Settings
+    metric: Metric
+    read_as: ReadAs
+    errata: ErrataName
+
+
+def _rules(loaded: Benchmark, settings: Settings) -> _Rules:
     metric = loaded.spec.make_metric(settings.protocol, **settings.options)
-    read_as = settings.read_as
-    as_given = read_as.as_given or metric.protocol == "published"
-    return Rules(
-        metric,
-        read_as._replace(as_given=as_given),
-        settings.details,
-        settings.each_item,
-        check_errata(settings.errata, metric.protocol),
-    )
+    as_given = settings.read_as.as_given or metric.protocol == "published"
+    read_as = settings.read_as._replace(as_given=as_given)
+    return _Rules(settings, metric, read_as, check_errata(settings.errata, metric.protocol))
 
 
 def _check_run(path: Path, run: OpenedRun) -> None:
@@ -273,119 +249,104 @@ def _check_run(path: Path, run: OpenedRun) -> None:
 
 
 def _scored(
-    run: OpenedRun,
-    model: str | None,
-    parts: Sequence[Part],
-    rules: Sequence[Rules],
-    score: Callable[[Iterable[Task]], Iterable[ScoredTask]],
-) -> "_ScoredRun":
+    run: OpenedRun, model: str | None, rules: Sequence[_Rules], bounds: Bounds
+) -> list[Result]:
     """Score one model's answers under all rules, on the items that were asked."""
-    ids = (item_id for part in parts for item_id in part.ids)
-    answers = run.answers(model, filter(run.is_asked, ids))
-    scored_run = _ScoredRun(run, model, answers, rules)
-    strata = run.benchmark.strata()
-    number = len(run.container.runs[model])
-    tasks = (
-        Task(
-            part,
-            keys,
-            None if run.asked is None else [run.is_asked(item_id) for item_id in part.ids],
-            [strata[item_id] for item_id in part.ids] if strata else [],
-            number,
+    answers = run.answers(model)
+    answered = sum(1 for _ in run.answered(model))
+    schema, strata = run.schema, run.benchmark.strata()
+    readers = {each.read_as: AnswerReader(schema, each.read_as, bounds.values) for each in rules}
+    scorings = [_Scoring(each, model, answered) for each in rules]
+    drafts = Counter[Provenance]()
+    items = 0
+    asked = (each for each in run.benchmark.every_item() if run.is_asked(each[0]))
+    for item_id, item in progress(asked, "Scoring", answers.number):
+        read = {}
+        for read_as, reader in readers.items():
+            answer = answers.take(item_id, reader)
+            violations = []
+            if schema is not None and isinstance(answer.prediction, dict):
+                violations = schema.violations(answer.prediction)
+            read[read_as] = answer, violations
+        if item is None:
+            continue
+        items += 1
+        if item.provenance and item.provenance.run:
+            drafts[item.provenance] += 1
+        for scoring in scorings:
+            scoring.add(item, *read[scoring.rules.read_as], strata.get(item_id))
+    if not items:
+        raise NothingToScoreError(
+            "{benchmark}: no item has a ground truth to score against", benchmark=run.benchmark.id
         )
-        for part, keys in zip(parts, answers.take_keys(part.ids for part in parts), strict=True)
-    )
-    with seldom_collected():
-        for _ in progress(scored_run.taken(score(tasks)), "Scoring", answers.number):
-            pass
-    return scored_run
+    return [scoring.result(run, answers, items, answered, drafts) for scoring in scorings]
 
 
-class _ScoredRun:
-    """One model's answers under all rules; parts are taken in the dataset's order."""
+class _Scoring:
+    """The answers of a model under one of the rules; items are added in the dataset's order."""
 
-    def __init__(
-        self, run: OpenedRun, model: str | None, answers: Answers, rules: Sequence[Rules]
+    def __init__(self, rules: _Rules, model: str | None, answered: int) -> None:
+        self.rules, self._model = rules, model
+        self._collector = ScoreCollector(rules.metric, details=rules.settings.details)
+        self._checks = Checks(rules.metric, answered)
+        self._usage = Usage()
+        self._violations: dict[str, Counter[str]] = defaultdict(Counter)
+
+    def add(
+        self, item: Item, answer: Answer, violations: Sequence[Violation], stratum: int | None
     ) -> None:
-        self.run = run
-        self._asked, self._differences = answers.number, answers.differences
-        self._answered = sum(1 for _ in run.answered(model))
-        self._items = 0
-        self._drafts = Counter[Provenance]()
-        self._read = [_WayOfReading(read_as, rules) for read_as in ways_of(rules)]
+        """Add an item with its answer.
 
-    def taken(self, parts: Iterable[ScoredTask]) -> Iterator[None]:
-        """Take parts, and yield once for each of their items."""
-        for part in parts:
-            self._items += part.items
-            self._drafts.update(part.drafts)
-            for way, reading in zip(self._read, part.read, strict=True):
-                way.take(reading)
-            yield from repeat(None, part.items)
+        Raises:
+            HdbenchError: the metric cannot score by its ground truth.
+        """
+        settings, metric, _, errata = self.rules
+        self._usage.add(answer.tokens, answer.seconds)
+        for violation in violations:
+            self._violations[violation.field][violation.rule] += 1
+        truth = item.reference(metric.protocol, errata)
+        record = metric.as_record(answer.prediction)
+        if settings.exchange is not None and isinstance(record, dict):
+            answer = answer._replace(prediction=settings.exchange(self._model, record, truth))
+        scored = self._collector.add(answer, prepare(metric, truth, item.id), stratum)
+        if scored is None:
+            return
+        self._checks.add(answer, scored, violations, truth)
+        if item.proposed is not None and metric.protocol == "documented":
+            other = item.reference("documented", _OTHER[errata])
+            self._collector.add_other_errata(scored, prepare(metric, other, item.id))
 
-    def result(self, number: int, settings: Settings, dataset_sha256: str) -> Result:
-        """Return the result under one of the rules."""
-        run = self.run
-        if not self._items:
-            raise NothingToScoreError(
-                "{benchmark}: no item has a ground truth to score against",
-                benchmark=run.benchmark.id,
-            )
-        way = next(way for way in self._read if number in way.scorers)
-        metric, tally, checks = way.scorers[number]
-        dataset = _dataset(run.benchmark, metric, settings, self._drafts, dataset_sha256)
-        result = tally.result(dataset=dataset)
+    def result(
+        self,
+        run: OpenedRun,
+        answers: Answers,
+        items: int,
+        answered: int,
+        drafts: Mapping[Provenance, int],
+    ) -> Result:
+        """Return the result.
+
+        Args:
+            run: the run.
+            answers: the model's answers.
+            items: how many items were asked and have a ground truth.
+            answered: how many answers there are.
+            drafts: how the ground truths were made that come from drafts, with their number.
+        """
+        settings = self.rules.settings
+        dataset = _dataset(run.benchmark, self.rules.metric, settings, drafts)
+        result = self._collector.result(dataset=dataset)
         other_ids = [
-            RunWarning(
-                "ids",
-                id_message(difference),
-                len(difference.ids),
-                self._answered,
-                difference.ids[:EXAMPLES],
-            )
-            for difference in self._differences
+            RunWarning("ids", id_message(each), len(each.ids), answered, each.ids[:EXAMPLES])
+            for each in answers.differences
         ]
         reading = AnswersRead(
             settings.read_as,
-            notes_on(run, result, asked=self._asked, with_truth=self._items),
-            way.violations,
-            [*other_ids, *checks.warnings(result)],
+            notes_on(run, result, asked=answers.number, with_truth=items),
+            self._violations,
+            [*other_ids, *self._checks.warnings(result)],
         )
-        return replace(result, reading=reading, usage=way.usage.amounts)
-
-
-class _WayOfReading:
-    """Answers that are read in one way.
-
-    Attributes:
-        scorers: number of each of the rules with this way → its metric, scores and checks.
-        usage: what the answers used.
-        violations: field → rule of the schema → how often it was violated.
-    """
-
-    def __init__(self, read_as: ReadAs, rules: Sequence[Rules]) -> None:
-        self.scorers = {
-            number: (
-                rule.metric,
-                ScoreCollector(rule.metric, details=rule.keeps_items),
-                Checks(rule.metric),
-            )
-            for number, rule in enumerate(rules)
-            if rule.read_as == read_as
-        }
-        self.usage = Usage()
-        self.violations: dict[str, Counter[str]] = defaultdict(Counter)
-
-    def take(self, part: ReadOnce) -> None:
-        """Take the items of a part, which follow those so far."""
-        self.usage.take(part.usage)
-        for name, counts in part.violations.items():
-            self.violations[name].update(counts)
-        for (_, tally, checks), (tallied, looks) in zip(
-            self.scorers.values(), part.scored, strict=True
-        ):
-            tally.take(tallied)
-            checks.take(looks)
+        return replace(result, reading=reading, usage=self._usage.amounts)
 
 
 def _dataset(
@@ -393,7 +354,6 @@ def _dataset(
     metric: Metric,
     settings: Settings,
     drafts: Mapping[Provenance, int],
-    sha256: str,
 ) -> ScoredDataset:
     """Return the benchmark in a result, with the drafts that its items were made from."""
     spec = benchmark.spec
@@ -404,7 +364,7 @@ def _dataset(
     return ScoredDataset(
         benchmark=benchmark.id,
         dataset_version=spec.version,
-        dataset_sha256=sha256,
+        dataset_sha256=benchmark.content_hash(),
         dataset_revision=benchmark.revision,
         headline=spec.headline,
         higher_is_better=spec.higher_is_better,

@@ -20,6 +20,7 @@ MAX_NODES = 200
 """Maximum number of objects, and of fields in one, that are looked at in an answer."""
 
 EXAMPLES = 5
+"""Maximum number of ids that are named."""
 
 _NAME = 60
 _INDEX = re.compile(r"\[\d*\]")
@@ -41,37 +42,8 @@ class Apart(NamedTuple):
     expected: str
 
 
-class Names(NamedTuple):
-    """The names of fields in an answer and in its ground truth.
-
-    Attributes:
-        is_shared: whether a field of the ground truth is in the answer; then the others are empty.
-        missing: those that the answer lacks.
-        written: those in the answer.
-    """
-
-    is_shared: bool
-    missing: tuple[str, ...] = ()
-    written: tuple[str, ...] = ()
-
-
-def names_of(answer: Answer, scored: ScoredItem) -> Names | None:
-    """Return the names of fields in an answer; None if it is not an object, or an empty one."""
-    record = scored.answer.prediction if scored.coverage == "answered" else None
-    if answer.kind == "other":  # an object without any of the schema's fields is not a record
-        record = _value(scored.answer.prediction)
-    if not isinstance(record, dict) or not record:
-        return None
-    if any(match.outcome in ("correct", "substituted") for match in scored.matches):
-        return Names(True)
-    missing = [
-        _INDEX.sub("", missed.field) for missed in scored.matches if missed.outcome == "missing"
-    ]
-    return Names(False, tuple(dict.fromkeys(missing)), tuple(_names_in(record)))
-
-
 class SharedFields:
-    """Takes the names of fields in answers, until one has a field of the ground truth."""
+    """Names of fields in answers, until one has a field of the ground truth."""
 
     def __init__(self) -> None:
         self._is_shared = False
@@ -81,18 +53,27 @@ class SharedFields:
         self._expected: dict[str, None] = {}
         self._names: set[str] = set()
 
-    def take(self, item_id: str, names: Names | None) -> None:
-        """Take the names of fields in an answer."""
-        if self._is_shared or names is None:
+    def add(self, answer: Answer, scored: ScoredItem) -> None:
+        """Take the names of fields in an answer, unless it is not an object, or an empty one."""
+        if self._is_shared:
             return
-        self._is_shared = names.is_shared
+        record = scored.answer.prediction if scored.coverage == "answered" else None
+        if answer.kind == "other":  # an object without any of the schema's fields is not a record
+            record = _value(scored.answer.prediction)
+        if not isinstance(record, dict) or not record:
+            return
+        self._is_shared = any(
+            match.outcome in ("correct", "substituted") for match in scored.matches
+        )
         self._count += 1
         if len(self._ids) < EXAMPLES:
-            self._ids.append(item_id)
-        for field in names.missing:
-            _keep(self._expected, field)
-            self._names.update(field[:_NAME].split("."))
-        for name in names.written:
+            self._ids.append(answer.id)
+        for match in scored.matches:
+            if match.outcome == "missing":
+                field = _INDEX.sub("", match.field)
+                _keep(self._expected, field)
+                self._names.update(field[:_NAME].split("."))
+        for name in _names_in(record):
             self._is_shared |= name in self._names
             _keep(self._written, name)
 

@@ -23,7 +23,6 @@ from hdbench.common.jsonio import parse_line, whole_file
 from hdbench.common.progress import progress
 from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError, Message, write_reason
-from hdbench.evaluation.part_scorer import seldom_collected
 from hdbench.statistics.acceptance import ROUNDING
 from hdbench.trust.applied_folder import (
     APPLIED,
@@ -372,14 +371,13 @@ def _write_values(path: Path, ids: Sequence[str], lines: _Lines | _LearnedLines)
         append(seals, b"%d %s\n" % (written, digest.hexdigest().encode()))
         waiting.clear()
 
-    with seldom_collected():
-        for item_id in progress(remaining, "Accepting", len(remaining)):
-            fields = lines.of(item_id)
-            text = _encode({"id": item_id, "fields": fields})
-            waiting.append(text.encode("utf-8", "backslashreplace") + b"\n")
-            tally.add(fields)
-            if len(waiting) == AT_ONCE:
-                write()
+    for item_id in progress(remaining, "Accepting", len(remaining)):
+        fields = lines.of(item_id)
+        text = _encode({"id": item_id, "fields": fields})
+        waiting.append(text.encode("utf-8", "backslashreplace") + b"\n")
+        tally.add(fields)
+        if len(waiting) == AT_ONCE:
+            write()
     if waiting:
         write()
     return tally

@@ -96,22 +96,6 @@ def test_scores_without_proposed_corrections_are_all_the_same(here):
     assert [each["notes"] for each in figures] == [[]] * 3
 
 
-def test_rows_with_published_record_inside_are_still_read(here):
-    inside = {"ground_truth": json.dumps(RIGHT | {"as_published": MISSPELT})}
-    write_rows(here, ROWS | {"0002": inside})
-    found = [score("hdb/cards", "run", Settings(each)).figures() for each in PROTOCOLS]
-    assert [each["true_positives"] for each in found] == [7, 6]
-
-
-def test_field_may_be_called_as_published_if_rows_have_columns(here):
-    own = {"title": "Stellingen", "as_published": {"year": 1924}}
-    write_rows(here, {"0000": truths(own)})
-    write_run(here / "run", {"0000": {"prediction": own}})
-    for protocol in PROTOCOLS:
-        figures = score("hdb/cards", "run", Settings(protocol)).figures()
-        assert (figures["true_positives"], figures["items_perfect"]) == (2, 1)
-
-
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [

@@ -31,7 +31,7 @@ from hdbench.common.jsonio import (
 from hdbench.common.names import did_you_mean, is_writable
 from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError, Message
-from hdbench.scoring.metric import ProtocolName, reference_for
+from hdbench.scoring.metric import ProtocolName
 
 METADATA = "metadata.jsonl"
 CHECKED_VALUES = "checked-values.jsonl"
@@ -127,9 +127,6 @@ class _Row(NamedTuple):
         if truth is None:
             return None
         published, proposed = self._other(PUBLISHED), self._other(PROPOSED)
-        if self.texts.get(PUBLISHED) is None:  # up to hdbench 0.2, it was kept inside
-            whole, truth = truth, reference_for("documented", truth)
-            published = None if whole is truth else reference_for("published", whole)
         return Item(self.id, truth, self.provenance, published, proposed)
 
     def _other(self, column: str) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from hdbench.common.jsonio import FINITE, parse_json
 from hdbench.errors import HdbenchError
 from hdbench.results.items import prepare, score_items
 from hdbench.results.result import Result
-from hdbench.scoring.metric import Metric, reference_for
+from hdbench.scoring.metric import Metric
 
 SHOW_THE_FORM = 1_000
 """Maximum ground truths from which to see what a record in a text looks like."""
@@ -39,9 +39,7 @@ def score_by_position(
         HdbenchError: a reference is not a record, or there is nothing to score by.
     """
     if schema is None:
-        first = (
-            _reference(metric, *numbered) for numbered in enumerate(references[:SHOW_THE_FORM])
-        )
+        first = (_reference(*numbered) for numbered in enumerate(references[:SHOW_THE_FORM]))
         schema = schema_of(
             (metric.right_answer(reference) for reference in first),
             metric.options.get("root_list"),
@@ -49,15 +47,15 @@ def score_by_position(
     items = (
         (
             _answer(text, schema)._replace(id=str(position)),
-            prepare(metric, _reference(metric, position, reference), f"references[{position}]"),
+            prepare(metric, _reference(position, reference), f"references[{position}]"),
         )
         for position, (text, reference) in enumerate(zip(predictions, references, strict=True))
     )
     return score_items(metric, items, details=details)
 
 
-def _reference(metric: Metric, position: int, encoded: str) -> Any:
-    """Return a ground truth as the protocol takes it; JSON text, as in the metadata, is parsed."""
+def _reference(position: int, encoded: str) -> Any:
+    """Return a ground truth; JSON text, as in the metadata, is parsed."""
     value = json.loads(encoded)
     if isinstance(value, str):
         try:
@@ -72,7 +70,7 @@ def _reference(metric: Metric, position: int, encoded: str) -> Any:
             position=position,
             type=type(value).__name__,
         )
-    return reference_for(metric.protocol, value)
+    return value
 
 
 def _answer(encoded: str, schema: AnswerSchema) -> Answer:

@@ -24,10 +24,6 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 PROTOCOLS: tuple[ProtocolName, ...] = get_args(ProtocolName)
 
 
-AS_PUBLISHED = "as_published"
-"""The key under which a corrected ground truth kept the published one up to hdbench 0.2."""
-
-
 class ItemScore(NamedTuple):
     """The statistics of one item.
 
@@ -425,25 +421,6 @@ def is_error(prediction: Any) -> bool:
         (True, False)
     """
     return isinstance(prediction, dict) and len(prediction) == 1 and "error" in prediction
-
-
-def reference_for(protocol: ProtocolName, ground_truth: dict[str, Any]) -> dict[str, Any]:
-    """Return the ground truth that a protocol scores, of one that may hold the published one.
-
-    Up to hdbench 0.2, it held the published one; now rows have both in columns of their own.
-
-    Example:
-        >>> reference_for("published", {"date": "1731", "as_published": {"date": "1731'"}})
-        {'date': "1731'"}
-        >>> reference_for("documented", {"date": "1731", "as_published": {"date": "1731'"}})
-        {'date': '1731'}
-    """
-    if not isinstance(ground_truth.get(AS_PUBLISHED), dict):
-        return ground_truth
-    if protocol == "published":
-        published: dict[str, Any] = ground_truth[AS_PUBLISHED]
-        return published
-    return {key: value for key, value in ground_truth.items() if key != AS_PUBLISHED}
 
 
 def check_protocol(protocol: str) -> ProtocolName:

@@ -8,7 +8,7 @@ import numpy as np
 
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.errors import HdbenchError
-from hdbench.scoring.metric import Metric, reference_for
+from hdbench.scoring.metric import Metric
 from hdbench.statistics.bootstrap import MIN_ITEMS, figure_interval, why_without
 from hdbench.statistics.resampling import StatisticsTable, bootstrap, check_settings
 
@@ -94,7 +94,7 @@ def _table(
     for answer, truth, is_asked in pairs:
         prepared = None
         if truth is not None and is_asked:
-            prepared = metric.prepare(reference_for(metric.protocol, truth))
+            prepared = metric.prepare(truth)
         statistics: Mapping[str, float] = {}
         if prepared is not None:
             record = None if answer is None else metric.as_record(metric.right_answer(answer))

@@ -36,7 +36,6 @@ from hdbench.datasets.building.source import (
     hub_source,
 )
 from hdbench.errors import HdbenchError
-from hdbench.scoring.metric import PROTOCOLS, reference_for
 
 SCRIPT = "build.py"
 """The program that makes a recipe's rows."""
@@ -228,8 +227,8 @@ class Recipe:
                     )
             if truth is None:
                 published = None  # the item was discarded, and is not scored by any protocol
-            elif published is None:  # up to hdbench 0.2, it was kept inside
-                truth, published = (reference_for(name, truth) for name in PROTOCOLS)
+            elif published is None:
+                published = truth
             paths, text = ((), media) if is_text else (tuple(shown), "")
             yield RecipeRow(item_id, paths, truth, columns, text, published)
 

@@ -36,7 +36,6 @@ from hdbench.datasets.building.checks.truths import AgainstMetric, AgainstSchema
 from hdbench.datasets.building.checks.values import FieldValues, RowPlace, is_blank, nodes_of
 from hdbench.datasets.building.metadata import COLUMN_TYPES, DateColumns
 from hdbench.errors import HdbenchError, Message
-from hdbench.scoring.metric import reference_for
 
 _DAY = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", re.ASCII)
 
@@ -156,7 +155,6 @@ class RowChecker:
         if not isinstance(truth, dict):
             self._problems.add("truth_no_object", _example(place, truth))
             return
-        truth = reference_for("documented", truth)
         nodes = list(nodes_of(truth))
         if all(isinstance(value, dict | list) or is_blank(value) for _, value in nodes):
             name = "truth_empty.with_fields" if truth else "truth_empty"

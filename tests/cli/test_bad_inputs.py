@@ -75,8 +75,6 @@ NAMED = [
 ]
 
 NUMBERED = [
-    "score cards one.jsonl --fail-under {number}",
-    "compare cards one.jsonl two.jsonl --seed {number}",
     "leaderboard cards one.jsonl two.jsonl --seed {number}",
     "audit cards one.jsonl --agreeing {number}",
     "trust plan cards runs/one runs/two -n {number}",

@@ -120,7 +120,7 @@ def test_every_benchmark_has_a_demo(tmp_path, run_hdbench, name):
     options = spec.protocols.get("documented", {})
     given = "".join(f", {option}={value!r}" for option, value in options.items())
     assert f'metric.compute(predictions=…, references=items["ground_truth"]{given})' in done.stdout
-    assert re.findall(r"\(--strict\): (\w+)", done.stdout) == [spec.headline]
+    assert re.findall(r"valid JSON counted: (\w+)", done.stdout) == [spec.headline]
     value, lowest, _, highest = row(done.stdout, spec.headline)  # of single items, from and to
     assert 0 < float(value) < 1
     assert float(lowest) < float(highest)

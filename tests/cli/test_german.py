@@ -65,8 +65,7 @@ FULL = ("score", "cards", "runs/one", "--json", "r.json", "--details", "--also",
 
 
 WALK = [
-    ((*FULL, "--warnings"), 0),
-    (("score", "cards", "runs/one", "--fail-under", "0.99"), 1),
+    (FULL, 0),
     (("score", "cards", "runs/one", "--option", "x"), 2),
     (("compare", *RUNS[:2]), 0),
     (("leaderboard", "runs"), 0),

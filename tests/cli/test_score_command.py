@@ -137,7 +137,7 @@ def test_the_result_as_flat_json(score, cards):
         },
         "strict_statistics": {"0003": {"false_negatives": 2, "corrections": 2, "values": 2}},
     }
-    assert "only valid JSON counted (--strict): f1_micro 0.5000 instead of 0.7143" in done.stdout
+    assert "only valid JSON counted: f1_micro 0.5000 instead of 0.7143" in done.stdout
     assert "f1_micro" in done.stdout
     _, first, *lines = done.stdout.splitlines()
     assert first == (
@@ -232,32 +232,6 @@ def test_headline_comes_first_with_its_direction(score, cards, changed, also, sa
     tables = [at for at, cells in enumerate(first) if cells == ["figure"]]
     assert [first[at + 2] for at in tables] == [[changed["headline"]]] * 2
     assert f"primary metric: {said}" in done.stdout.splitlines()
-
-
-def test_strict_takes_sound_json_only(score, cards):
-    lines = [
-        {"id": "0000", "text": json.dumps(RIGHT)},
-        {"id": "0001", "text": f"```json\n{json.dumps(RIGHT)}\n```"},
-        {"id": "0002", "text": json.dumps(RIGHT)[:-1]},
-        {"id": "0003", "prediction": RIGHT},
-    ]
-    for arguments, status in (
-        ([], {"clean": 2, "unwrapped": 1, "truncated": 1}),
-        (["--strict"], {"clean": 2, "unparsable": 2}),
-    ):
-        done = score(lines, *arguments, "--json", "result.json", "--details")
-        assert done.returncode == 0, done.stderr
-        result = json.loads((cards / "result.json").read_text())
-        assert {name: count for name, count in result["status"].items() if count} == status
-        assert ("|strict:true|" in result["signature"]) == bool(arguments)
-        assert result["unparsable_kinds"] == {}  # they are records, though not strictly
-    assert [item["status"] for item in result["per_item"]] == [
-        "clean",
-        "unparsable",
-        "unparsable",
-        "clean",
-    ]
-    assert "unparsable   0001, 0002" in done.stdout
 
 
 def test_what_is_unparsable_is_counted_by_kind_and_printed(score, cards):

@@ -67,7 +67,7 @@ def test_a_result_that_nobody_changed_is_equal(scored):
     [
         ["--details"],
         ["--protocol", "published", "--option", 'weights={"year": 3}'],
-        ["--strict", "--option", "threshold=0.5"],
+        ["--option", "threshold=0.5"],
     ],
 )
 def test_verify_uses_protocol_options_and_reading_of_the_result(cards, run_hdbench, arguments):

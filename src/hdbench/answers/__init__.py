@@ -12,7 +12,7 @@ class ReadAs(NamedTuple):
     """Options for reading a file of answers, which can change its score.
 
     Attributes:
-        strict: only valid JSON that is the record itself is an answer.
+        strict: only valid JSON that is the record itself counts; see `Result.strictly`.
         as_given: a prediction is taken as it is, and a text next to a null prediction is not read;
             this is how published results were scored.
     """

@@ -1,6 +1,5 @@
 """The answers of a run, one for each item of a benchmark."""
 
-import json
 from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from typing import Any, Self
@@ -91,8 +90,6 @@ class AnswerReader:
                     place=where,
                     most=self._most,
                 )
-        if self.read_as.strict and isinstance(value, dict) and status != "clean":
-            value, status = json.dumps(value), "unparsable"  # as text: otherwise it would be scored
         return Answer(
             value,
             status,

@@ -38,7 +38,6 @@ def command(
     protocol: str = "documented",
     errata: str = "accepted",
     by: By = None,
-    seed: int = 0,
     json_out: JsonOut = None,
 ) -> None:
     """Compare runs on the same items: can they be told apart?
@@ -54,7 +53,6 @@ def command(
     A run that is - is a file of answers on standard input, behind the name of its benchmark.
 
     Args:
-        seed: The seed of the random numbers.
         json_out: Write the comparisons to this file.
     """
     benchmark, runs = split_benchmark(paths)
@@ -62,14 +60,14 @@ def command(
     loaded = load_comparable(runs, benchmark, settings, names=name or ())
     first = next(iter(loaded.values()))
     comparisons = compare_runs(
-        loaded, headline=first.headline, higher_is_better=first.higher_is_better, seed=seed
+        loaded, headline=first.headline, higher_is_better=first.higher_is_better
     )
     records = [asdict(pair) for pair in comparisons]
     groups = []
     if by is not None:
         loaded_benchmark = benchmark_of(first, benchmark)
         groups = [
-            differences_by_column(loaded[pair.a], loaded[pair.b], loaded_benchmark, by, seed=seed)
+            differences_by_column(loaded[pair.a], loaded[pair.b], loaded_benchmark, by)
             for pair in comparisons
         ]
         for record, group in zip(records, groups, strict=True):
@@ -80,7 +78,7 @@ def command(
     if len(comparisons) == 1:
         print_comparison(console, comparisons[0])
     else:
-        boards = leaderboards(loaded, seed=seed)
+        boards = leaderboards(loaded)
         formats.print_verdicts(console, boards, current_language())
         formats.print_boards(console, boards, current_language())
         print_pairs(console, comparisons)

@@ -33,8 +33,7 @@ def command(
 ) -> None:
     """Write a report on a run: every item, Excel, CSV and plots.
 
-    The page, index.html, is one file that needs no network. Of more than 5,000 items, it shows the
-    worst 500 and 200 at random, and items.parquet has them all.
+    The page, index.html, is one file that needs no network.
 
     With several runs of the same items, or a folder of runs, the page says which model is best,
     whether that is sure, at what price and how much work is left, and has the readings of all

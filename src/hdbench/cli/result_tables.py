@@ -84,12 +84,7 @@ _COUNTS = ("true_positives", "false_positives", "false_negatives")
 
 
 def print_result(
-    console: Console,
-    title: str,
-    summary: ResultSummary,
-    *,
-    details: bool = False,
-    all_warnings: bool = False,
+    console: Console, title: str, summary: ResultSummary, *, details: bool = False
 ) -> None:
     """Print a result: its work and figures with their coverage, what to check, fields, worst items.
 
@@ -97,8 +92,7 @@ def print_result(
         console: the terminal.
         title: what was scored.
         summary: the result's summary in the current language.
-        details: also list the items whose answers were not clean.
-        all_warnings: print more warnings than the gravest.
+        details: print all warnings, and list the items whose answers were not clean.
     """
     result = summary.result
     console.print(printable(title, MAX_NOTE), style="bold")
@@ -117,8 +111,7 @@ def print_result(
     console.print(_coverage(summary))
     if result.strict_headline is not None:
         line = localized(
-            "if only valid JSON counted (--strict): {headline} {strictly:.4f} instead of "
-            "{value:.4f}",
+            "if only valid JSON counted: {headline} {strictly:.4f} instead of {value:.4f}",
             headline=result.headline,
             strictly=result.strict_headline,
             value=result.value,
@@ -129,11 +122,11 @@ def print_result(
     for note in summary.notes:
         print_marked(console, "note: ", note.text, style="")
     warnings = summary.gravest_warnings
-    most = len(warnings) if all_warnings else GRAVEST
+    most = len(warnings) if details else GRAVEST
     for warning in warnings[:most]:
         print_marked(console, "warning: ", warning.text)
     if len(warnings) > most:
-        more = localized("{count} more: --warnings", count=len(warnings) - most)
+        more = localized("{count} more: --details", count=len(warnings) - most)
         console.print(Text(more, "bold yellow"))
     if summary.violations:
         console.print()

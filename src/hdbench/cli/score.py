@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from hdbench.answers import ReadAs
 from hdbench.answers.answers import UnknownIdsError
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import (
@@ -19,7 +18,6 @@ from hdbench.cli.arguments import (
     Name,
     Revision,
     answers_at,
-    finite,
     required_benchmark,
     split_benchmark_and_one,
 )
@@ -30,7 +28,6 @@ from hdbench.cli.result_tables import (
     print_under,
 )
 from hdbench.cli.rules import beside, read_options
-from hdbench.cli.terminal import say
 from hdbench.common.translation import current_language
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group, by_column
@@ -57,19 +54,11 @@ def command(
     authority: Authority = None,
     json_out: JsonOut = None,
     details: Annotated[bool, typer.Option("--details")] = False,
-    strict: Annotated[bool, typer.Option("--strict")] = False,
     revision: Revision = None,
-    fail_under: Annotated[
-        float | None, typer.Option(min=0.0, max=1.0, callback=finite, metavar="VALUE")
-    ] = None,
-    all_warnings: Annotated[bool, typer.Option("--warnings")] = False,
 ) -> None:
     """Score a file of answers.
 
     An id without an answer counts as a complete failure. A `model` column splits a file into runs.
-
-    Exit status 0: scored; 1: scored, and a primary metric is worse than --fail-under; 2: the input
-    is unusable, and the message says where.
 
     Args:
         paths: The answers: JSON Lines, JSON, CSV, XLSX or Parquet, plain, gzip or Zstandard;
@@ -80,12 +69,8 @@ def command(
         option: An option of the metric, with its value as JSON, such as threshold=0.8; may be
             repeated.
         json_out: Write the result to this file.
-        details: List what was done to read the answers, and count the keystrokes that would correct
-            them; with --json also each field and item.
-        strict: Accept valid JSON only as an answer.
-        fail_under: Exit with status 1 if the primary metric is worse than this: lower, or, where
-            lower is better (CER), higher.
-        all_warnings: Print all warnings, not only the gravest.
+        details: Print all warnings, list what was done to read the answers, and count the
+            keystrokes that would correct them; with --json also each field and item.
     """
     named, predictions = split_benchmark_and_one(paths)
     benchmark = required_benchmark(named, [predictions])
@@ -93,7 +78,6 @@ def command(
         protocol,
         options=read_options(option or ()),
         errata=errata,
-        read_as=ReadAs(strict=strict),
         revision=revision,
         details=details,
     )
@@ -123,9 +107,7 @@ def command(
     if json_out:
         write_records(json_out, records)
     alike = dict(zip(rules, (results, *other_results), strict=True))
-    _print(alike, records, groups, details=details, all_warnings=all_warnings)
-    if fail_under is not None:
-        _require(results, fail_under)
+    _print(alike, records, groups, details=details)
 
 
 def _by_identifier(
@@ -144,7 +126,6 @@ def _print(
     groups: Mapping[str | None, ByColumn[Group]],
     *,
     details: bool,
-    all_warnings: bool,
 ) -> None:
     """Print the results of each model.
 
@@ -153,7 +134,6 @@ def _print(
         records: what is written of each result.
         groups: model → the headline by the values of a column.
         details: print details.
-        all_warnings: print all warnings.
     """
     results = next(iter(under.values()))
     for (model, result), record in zip(results.items(), records, strict=True):
@@ -162,7 +142,7 @@ def _print(
         title = f"{prefix}{dataset.benchmark} {dataset.dataset_version}, {scored_by}"
         typed = keystrokes(result) if details else None
         summary = ResultSummary(result, current_language(), keystrokes=typed)
-        print_result(Console(), title, summary, details=details, all_warnings=all_warnings)
+        print_result(Console(), title, summary, details=details)
         if len(under) > 1:
             print_under(Console(), {name: by_model[model] for name, by_model in under.items()})
         if model in groups:
@@ -179,22 +159,6 @@ def _named(
         return scored
     renamed = (with_names(list(by_model.values()), [name]) for by_model in scored)
     return [{result.model: result for result in under} for under in renamed]
-
-
-def _require(results: Mapping[str | None, Result], least: float) -> None:
-    """End with status 1 if a primary metric is worse than demanded."""
-    worse = {model: result for model, result in results.items() if not result.reaches(least)}
-    for model, result in worse.items():
-        say(
-            "{named}{headline} {value:.6g} is worse than --fail-under {least:.6g}",
-            named="" if model is None else f"{model}: ",
-            headline=result.headline,
-            value=result.value,
-            least=least,
-            err=True,
-        )
-    if worse:
-        raise typer.Exit(1)
 
 
 @contextmanager

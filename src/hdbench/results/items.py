@@ -223,7 +223,7 @@ def score_items(
 
 
 def _kind(answer: Answer, coverage: Coverage) -> Kind | None:
-    """Return the kind of what is unparsable; None if only strict reading rejects it."""
+    """Return the kind of what is unparsable; None if it can be scored."""
     if coverage == "unparsable" != answer.status:  # it was given as it is, not read
         return "message" if isinstance(answer.prediction, dict) else "other"
     return answer.kind

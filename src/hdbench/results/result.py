@@ -244,10 +244,6 @@ class Result:
         """The headline's value."""
         return float(self.rates[self.headline])
 
-    def reaches(self, least: float) -> bool:
-        """Return whether the headline is as good as a value: an error rate is not above it."""
-        return self.value >= least if self.higher_is_better else self.value <= least
-
     @property
     def higher_is_better(self) -> bool:
         """The headline's direction."""
@@ -323,7 +319,7 @@ class Result:
         return None if strict == self.rates[self.headline] else strict
 
     def strictly(self) -> "Result":
-        """Return the same run with only valid JSON counted, as with `hdbench score --strict`.
+        """Return the same run with only valid JSON counted, as in `hdbench leaderboard --strict`.
 
         It has the figures and their intervals, but not what became of single fields and items.
         """

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import hdbench.answers.tables  # noqa: F401  loaded once here, and not in each process
-from hdbench.answers import ReadAs
 from hdbench.answers.answers import UnknownIdsError
 from hdbench.answers.bounds import Bounds
 from hdbench.answers.titles import Titles
@@ -42,21 +41,18 @@ class Upload(NamedTuple):
         benchmark: the benchmark's name.
         path: the file on the server.
         protocol: `documented` or `published`.
-        strict: see `hdbench score`.
         run: the model to show; the first one if the file does not have it.
     """
 
     benchmark: str
     path: Path
     protocol: str = "documented"
-    strict: bool = False
     run: str | None = None
 
     def settings(self, *, details: bool) -> Settings:
         """Return the settings for scoring it, within the limits of a Space."""
         return Settings(
             self.protocol,
-            read_as=ReadAs(strict=self.strict),
             details=details,
             bounds=Bounds(models=MAX_RUNS, values=MAX_FIELDS),
         )

@@ -59,7 +59,6 @@ def score_tab(
             gr.Markdown(say("file_info"))
             with gr.Accordion(say("advanced"), open=False):
                 protocol = shared.protocol_choice(say)
-                strict = shared.field(gr.Checkbox, say, "strict")
         with gr.Column(elem_id="scored"):
             bar = gr.HTML(elem_id="progress", min_height=60)
             first = gr.HTML(elem_id="first", elem_classes=shared.RESULT)
@@ -71,7 +70,7 @@ def score_tab(
                 files = shared.download_buttons(say)
     report = gr.HTML(elem_id="report")
     target = gr.State(time_to_live=context.keep_seconds)
-    settings: list[Component] = [protocol, strict, run]  # as in `Upload`
+    settings: list[Component] = [protocol, run]  # as in `Upload`
 
     def view(
         values: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hdbench.errors import HdbenchError
     from hdbench.scoring.metric import Metric
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 YEAR = 2026
 """The year of this version, for citations."""

@@ -37,7 +37,7 @@ CUT = {
 FIELD = {"values": 1_000, "accepted": 350, "read": 200, "wrong": 3, "upper": 0.04}
 DECISION = {
     "decision": 2,
-    "hdbench": "0.2.0",
+    "hdbench": "0.3.0",
     "plan": "a" * 64,
     "learned": "b" * 64,
     "plan_file": "plan.yaml",

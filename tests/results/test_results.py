@@ -112,9 +112,9 @@ def test_item_sets_of_other_items_or_numbers_differ():
 def test_result_that_is_read_keeps_its_scoring_versions(cards, monkeypatch):
     scored(cards, monkeypatch)
     others = {"rapidfuzz": "1", "json_repair": "2", "numpy": "2", "scipy": "1", "python": "3"}
-    edit(cards, versions={"hdbench": "0.0.7", **others})
+    edit(cards, versions={"hdbench": "0.9.7", **others})
     signature = read_result(cards / "result.json").figures()["signature"]
-    assert signature.endswith("|rules:3|reading:3|rapidfuzz:1|json_repair:2|hdbench:0.0.7")
+    assert signature.endswith("|rules:3|reading:3|rapidfuzz:1|json_repair:2|hdbench:0.9.7")
 
 
 def test_runs_are_read_by_their_models(cards, monkeypatch):
@@ -198,7 +198,7 @@ def said(key, values):
         ({"options": {"protocol": 1}}, "options: zettel_f1 has no option 'protocol'"),
         ({"options": {"threshold": 7}}, "protocol, options: threshold"),
         ({"options": []}, "options: "),
-        ({"versions": {"hdbench": "1"}}, "versions.rapidfuzz: "),
+        ({"versions": {"hdbench": "1.0.0"}}, "versions.rapidfuzz: "),
         ({"answers": {"path": 3, "sha256": ""}}, "answers.path: "),
         ({"model": 3}, "model: "),
         ({"ids": ["0000", "0001", "0002", "0002"]}, "ids: is not a list of texts that"),

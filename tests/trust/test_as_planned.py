@@ -3,7 +3,6 @@
 import json
 
 import pytest
-import yaml
 from helpers.planned_cards import RIGHT, SCHEMA, agreeing
 from helpers.run_folders import SPEC
 
@@ -13,9 +12,7 @@ from hdbench.errors import HdbenchError
 from hdbench.trust.applying import apply
 from hdbench.trust.control import check_control, read_control
 from hdbench.trust.deciding import read_plan
-from hdbench.trust.plan import Plan, write_plan
 from hdbench.trust.verifying import verify_decision
-from hdbench.trust.words import control_sentences, warning_in_words
 
 ALMOST = RIGHT | {"title": "Stellinger"}  # like the runs' title by 0.9: below the default 0.92
 
@@ -125,35 +122,6 @@ def test_later_truths_and_reformatted_rows_keep_the_decision(planned):
     assert after.model_copy(update={"decided": before.decided}) == before
 
 
-def forget_seal(catalogue):
-    """Make a plan as version 0.2.0 did."""
-    said = yaml.safe_load(catalogue.plan_file.read_text())
-    for key in ("plan", "hash", "as_planned"):
-        del said[key]
-    plan = Plan.model_validate(said | {"hdbench": "0.2.0"})
-    catalogue.plan_file.write_text(
-        yaml.safe_dump({"plan": 1, "hash": plan.hash(), **plan.as_dict()})
-    )
-
-
-def test_a_plan_without_seals_is_decided_and_that_is_said(tmp_path):
-    catalogue = agreeing(tmp_path)
-    plan = catalogue.plan()
-    catalogue.check(plan.sample)
-    forget_seal(catalogue)
-
-    decision = catalogue.decide()
-
-    assert decision.holds
-    (warned,) = decision.warnings
-    assert "made by hdbench 0.2.0, which did not seal" in warning_in_words(warned)
-    assert "hdbench 0.2.0" in warning_in_words(warned, "de")
-    # Nor did that version warn of it: its decisions are still verified.
-    path = tmp_path / "decision.json"
-    write_json(path, decision.model_copy(update={"warnings": ()}).model_dump(mode="json"))
-    assert verify_decision(path).differences == []
-
-
 def test_apply_control_and_verify_refuse_it_too(tmp_path):
     catalogue = agreeing(tmp_path)
     plan = catalogue.plan()
@@ -192,19 +160,3 @@ def test_a_folder_without_seals_is_applied_anew(tmp_path):
     anew = tmp_path / "anew"
     apply(plan, catalogue.benchmark, catalogue.plan_file, anew, control=20)
     assert read_control(anew / "control.yaml") == control
-
-
-def test_control_with_a_plan_without_seals_says_so(tmp_path):
-    catalogue = agreeing(tmp_path)
-    plan = catalogue.plan().model_copy(update={"as_planned": None})
-    catalogue.plan_file.unlink()
-    write_plan(catalogue.plan_file, plan)
-    catalogue.check(plan.sample)
-    out = tmp_path / "out"
-    apply(plan, catalogue.benchmark, catalogue.plan_file, out, control=20)
-    catalogue.check(read_control(out / "control.yaml").sample)
-
-    found = check_control(out, catalogue.benchmark)
-
-    assert not found.sealed
-    assert "The plan of an earlier hdbench does not say" in " ".join(control_sentences(found))

@@ -203,7 +203,7 @@ def test_what_the_sittings_of_a_run_cost_is_added_up(collection):
     # Ten of the twenty items are answered so far, for half a dollar.
     answers = {f"{n:04}": {"prediction": TRUTH} for n in range(10)}
     sittings = [{"cost_usd": 0.2}, {"cost_usd": 0.3}]
-    write_run(collection / "runs/two", answers, model="two", sittings=sittings)
+    write_run(collection / "runs/two", answers, model="two", sittings=sittings, hdbench="0.3.0")
     two = made(collection).models[1]
     assert two.usd.amount.whole.value == pytest.approx(50.0)
     for unknown in (
@@ -213,7 +213,13 @@ def test_what_the_sittings_of_a_run_cost_is_added_up(collection):
         {"cost_usd": -1},
         {"cost_usd": 10**400},
     ):
-        write_run(collection / "runs/two", answers, model="two", sittings=[*sittings, unknown])
+        write_run(
+            collection / "runs/two",
+            answers,
+            model="two",
+            sittings=[*sittings, unknown],
+            hdbench="0.3.0",
+        )
         assert made(collection).models[1].usd is None
 
 

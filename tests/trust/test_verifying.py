@@ -83,12 +83,12 @@ def test_other_ground_truths_are_the_cause(decided):
 
 def test_another_version_of_hdbench_is_a_note_or_the_cause(decided):
     _, _, path = decided
-    change(path, hdbench="0.0.1")
-    assert verify_decision(path).notes[0].startswith("hdbench 0.0.1 then, ")
+    change(path, hdbench="0.9.1")
+    assert verify_decision(path).notes[0].startswith("hdbench 0.9.1 then, ")
 
     change(path, needed=7)
     (cause,) = verify_decision(path).causes
-    assert cause.startswith("it was decided by hdbench 0.0.1, and this is hdbench ")
+    assert cause.startswith("it was decided by hdbench 0.9.1, and this is hdbench ")
 
 
 def test_what_was_applied_is_no_result_either(decided):

@@ -12,7 +12,8 @@ from hdbench.answers.json_files import parse_file
 from hdbench.common.checked import validate
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import utf8_text
-from hdbench.errors import HdbenchError
+from hdbench.common.written_by import check_written_by
+from hdbench.errors import HdbenchError, Message
 
 RUN_FILE = "run.json"
 
@@ -160,4 +161,8 @@ def read_run_info(folder: Path) -> RunInfo:
     text = utf8_text(raw, path)
     if len(raw) > MAX_BYTES:
         raise HdbenchError("{place}: larger than {most} MiB", place=path, most=MAX_BYTES >> 20)
-    return validate(RunInfo, parse_file(text, str(path)), path)
+    data = parse_file(text, str(path))
+    if isinstance(data, dict) and data.get("sittings"):  # hdbench asked, and wrote all of it
+        remedy = Message("run the model again, in another folder")
+        check_written_by(data.get("hdbench"), path, remedy)
+    return validate(RunInfo, data, path)

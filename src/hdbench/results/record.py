@@ -18,6 +18,7 @@ from hdbench.answers.run_info import NO_RUN, RunInfo
 from hdbench.answers.usage import AmountUsed
 from hdbench.common.checked import validate
 from hdbench.common.texts import LANGUAGES
+from hdbench.common.written_by import check_written_by
 from hdbench.errors import HdbenchError, Message
 from hdbench.results.parts import (
     ALWAYS,
@@ -161,6 +162,9 @@ def from_record(value: Any, where: str) -> Result:
             "with hdbench score --json",
             place=where,
         )
+    versions = value.get("versions")
+    version = versions.get("hdbench") if isinstance(versions, dict) else None
+    check_written_by(version, where, Message("score the answers again"))
     head = validate(_Head, value, Path(where))
     if head.metric not in METRICS:
         raise HdbenchError(

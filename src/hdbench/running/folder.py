@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from hdbench import __version__
 from hdbench.answers.answer import WrittenAnswer
 from hdbench.answers.folders import OUR_ANSWERS, is_in_shards, our_parts
 from hdbench.answers.run_info import RUN_FILE, has_answers, read_run_info
@@ -136,7 +137,8 @@ def record_of(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
         HdbenchError: see `RunFolder.opened`.
     """
     path = folder / RUN_FILE
-    first = {"run": folder.resolve().name, "date": now()[:10], **settings, "sittings": []}
+    made = {"run": folder.resolve().name, "date": now()[:10], "hdbench": __version__}
+    first = {**made, **settings, "sittings": []}
     if not path.exists():
         others = sorted(entry.name for entry in folder.iterdir()) if folder.exists() else []
         if others:

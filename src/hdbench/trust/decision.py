@@ -20,6 +20,7 @@ from hdbench.common.checked import Strict, check_file
 from hdbench.common.jsonio import json_reason, parse_json
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import open_regular
+from hdbench.common.written_by import check_written_by
 from hdbench.errors import HdbenchError, Message
 from hdbench.statistics.acceptance import (
     CONFIDENCE,
@@ -467,8 +468,10 @@ def read_decision_data(path: Path) -> Any:
         raise HdbenchError(
             "{place}: not JSON: {why}", place=path, why=json_reason(error)
         ) from error
-    if isinstance(data, dict) and "decision" not in data:
-        raise not_a_decision
+    if isinstance(data, dict):
+        if "decision" not in data:
+            raise not_a_decision
+        check_written_by(data.get("hdbench"), path, Message("plan and decide again"))
     return data
 
 

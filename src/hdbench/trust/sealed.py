@@ -13,6 +13,7 @@ from hdbench.common.checked import Strict, check_file, read_yaml, validate
 from hdbench.common.jsonio import write_whole
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import open_regular
+from hdbench.common.written_by import check_written_by
 from hdbench.errors import HdbenchError, Message
 
 MAX_FILE = 64 * 2**20
@@ -136,6 +137,8 @@ def read_sealed(path: Path, model: type[AnySealed]) -> AnySealed:
             place=path,
             what=model.WHAT,
         )
+    if "hdbench" in model.model_fields:
+        check_written_by(data.get("hdbench"), path, Message("plan again, in another folder"))
     recorded_hash = data.pop("hash", None)
     content = validate(model, data, path)
     if content.hash() != recorded_hash:

@@ -3,11 +3,10 @@
 import os
 import re
 import tempfile
-import time
 from pathlib import Path
 
 from hdbench.errors import HdbenchError
-from hdbench.space.jobs.working import Score, send
+from hdbench.space.jobs.working import send
 from hdbench.space.texts import TextError
 
 
@@ -42,28 +41,6 @@ def takes_all_memory():
 def crashes():
     send("begun")
     os.abort()
-
-
-def beats(path):
-    """Writes until there is a file `enough` beside its own."""
-    while not Path(path).with_name("enough").exists():
-        with Path(path).open("a") as file:
-            file.write(".")
-        time.sleep(0.01)
-    return "done"
-
-
-def waits(path):
-    """Waits until there is a file."""
-    send("begun")
-    while not Path(path).exists():
-        time.sleep(0.01)
-
-
-def scores_and_waits(path):
-    send(Score())
-    Path(f"{path}-begun").touch()
-    waits(path)
 
 
 def fails():

@@ -8,8 +8,6 @@ import pytest
 from helpers.bad_requests import Client, refused
 from space.servers import APP, forks, free_port, wait_for_client
 
-from hdbench.space.server import asking
-
 pytestmark = pytest.mark.nightly
 
 CALL = {
@@ -35,7 +33,7 @@ def test_bad_requests_neither_crash_the_space_nor_log_tracebacks(sample, tmp_pat
     }
     with tempfile.TemporaryDirectory(dir="/tmp") as scratch, (tmp_path / "log").open("w") as log:
         env = os.environ | settings | {"TMPDIR": scratch}
-        server = forks().start("-c", UNHURRIED, APP, cwd=tmp_path, env=env, stderr=log, stdout=log)
+        server = forks().start(APP, cwd=tmp_path, env=env, stderr=log, stdout=log)
         try:
             url = f"http://127.0.0.1:{port}/"
             wait_for_client(url)
@@ -50,12 +48,3 @@ def test_bad_requests_neither_crash_the_space_nor_log_tracebacks(sample, tmp_pat
     # Gradio logs a traceback of its own where a program calls a function as no page does.
     raised = [re.findall('File "(.*?)"', each)[-1] for each in said.split("Traceback (")[1:]]
     assert [each for each in raised if "/gradio/" not in each] == []
-
-
-UNHURRIED = f"""
-import runpy, sys
-import {asking.__name__} as asking
-asking.MAX_ASKED = 10**9  # otherwise nearly all are refused for being so many
-sys.argv = sys.argv[1:]
-runpy.run_path(sys.argv[0], run_name="__main__")
-"""

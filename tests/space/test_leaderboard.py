@@ -4,8 +4,6 @@ import http.client
 import json
 import re
 import shutil
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from urllib.parse import urlsplit
 
 import httpx
@@ -276,7 +274,7 @@ def test_facts_about_models_are_signs_with_a_legend(opened):
 def test_a_link_opens_the_report_of_the_run(opened, folder):
     page, board = opened()
     again = models(board).get_by_role("link", name="2: a2")
-    assert again.get_attribute("href") == "cards/a2?protocol=documented&lang=en"
+    assert again.get_attribute("href") == "report/cards/a2?protocol=documented&lang=en"
     with page.expect_popup() as waiting:
         board.get_by_role("link", name="open-large").click()
     report = waiting.value
@@ -409,24 +407,31 @@ def test_it_is_as_wide_as_the_window_and_as_high_as_its_page(opened, width):
     assert inner.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
 
 
-def test_ranking_is_shared_until_its_runs_change(tmp_path):
+def ranked(rankings, *, strict=False):
+    """The ranking of the cards, and how far it told to be."""
+    told = []
+    ranking = rankings.of(
+        "cards", "documented", strict=strict, tell=lambda *counts: told.append(counts)
+    )
+    return ranking, told
+
+
+def test_ranking_is_kept_until_its_runs_change(tmp_path):
     context = SpaceContext(write_namespace(tmp_path) / "hdb")
     rankings = Rankings(context)
-    with ThreadPoolExecutor(8) as visitors:
-        asked = list(visitors.map(lambda _: rankings.of("cards", "documented"), range(8)))
-    assert all(work is asked[0] for work in asked)
-    first = asked[0].ready.result()
-    assert (asked[0].done, asked[0].total) == (6, 6)
-    assert rankings.of("cards", "documented") is asked[0]
+    first, told = ranked(rankings)
+    assert told == [(number, 6) for number in range(7)]
+    again, told = ranked(rankings)
+    assert (again is first, told) == (True, [])
     answers = tmp_path / "hdb/results/cards/c1/answers.jsonl"
     answers.write_text(answers.read_text().replace("1942", "1924"))
-    second = rankings.of("cards", "documented").ready.result()
+    second, _ = ranked(rankings)
     values = [
         {row.model: row.value for row in ranking.boards[0].rows} for ranking in (first, second)
     ]
     assert values[0]["service"] < values[1]["service"] == 1
     (tmp_path / "hdb/results/models.yaml").write_text("service: 3\n")
-    third = rankings.of("cards", "documented").ready.result()
+    third, _ = ranked(rankings)
     assert not any(row.open_weights for board in third.boards for row in board.rows)
     assert third.left_out == [
         "models.yaml: service: Input should be a valid dictionary or instance of ModelFacts"
@@ -442,46 +447,21 @@ def test_a_run_that_links_out_of_the_folder_is_none(tmp_path):
 
 
 @pytest.fixture
-def reports(tmp_path):
-    """The route of the reports on a server of its own, and where their pages are kept."""
+def get(tmp_path):
+    """Ask for reports on a server of their own."""
     context = SpaceContext(write_namespace(tmp_path) / "hdb")
-    pages = tmp_path / "pages"
-    client = TestClient(Starlette(routes=[recorded_runs.run_reports(context, pages)]))
-    with client:
-        yield partial(client.get), pages
+    with TestClient(Starlette(routes=[recorded_runs.run_reports(context)])) as client:
+        yield client.get
 
 
-def test_only_so_many_reports_are_kept_those_asked_for_last(reports, monkeypatch):
-    monkeypatch.setattr(recorded_runs, "MAX_PAGES", 2)
-    get, pages = reports
-    kept = []
-    for run in ("a1", "a2", "a1", "c1"):
-        assert get(f"/report/cards/{run}").status_code == 200
-        kept.append({page.name for page in pages.iterdir()})
-    a1, (a2,), c1 = kept[0], kept[1] - kept[0], kept[3] - kept[1]
-    assert kept[2] == a1 | {a2}
-    assert kept[3] == a1 | c1
-
-
-def test_a_report_is_made_anew_when_its_run_has_changed(reports, tmp_path):
-    get, _ = reports
+def test_a_report_is_made_anew_when_its_run_has_changed(get, tmp_path):
     assert "1942" in get("/report/cards/c1").text
     answers = tmp_path / "hdb/results/cards/c1/answers.jsonl"
     answers.write_text(answers.read_text().replace("1942", "1943"))
     assert "1943" in get("/report/cards/c1").text
 
 
-def test_when_too_many_reports_are_asked_for_that_is_said(reports, monkeypatch):
-    monkeypatch.setattr(recorded_runs, "MAX_WAITING", 0)
-    get, _ = reports
-    answer = get("/report/cards/a1", headers={"accept-language": "de"})
-    assert answer.status_code == 503
-    assert answer.headers["retry-after"] == "30"
-    assert answer.text.startswith("Im Moment werden zu viele Berichte erstellt.")
-
-
-def test_why_a_report_cannot_be_made_is_one_line_without_paths(reports, tmp_path):
-    get, _ = reports
+def test_why_a_report_cannot_be_made_is_one_line_without_paths(get, tmp_path):
     (tmp_path / "hdb/results/cards/c1/run.json").write_text("{")
     answer = get("/report/cards/c1")
     assert answer.status_code == 422
@@ -499,11 +479,8 @@ def test_the_strict_board_counts_sound_json_alone(tmp_path, opened):
     write_run(folder / "hdb/results/cards/f1", fenced, **info | {"run": "f1", "model": "fenced"})
     rankings = Rankings(SpaceContext(folder / "hdb"))
     lenient, strict = (
-        {row.model: row.value for row in work.ready.result().boards[0].rows}
-        for work in (
-            rankings.of("cards", "documented"),
-            rankings.of("cards", "documented", strict=True),
-        )
+        {row.model: row.value for row in ranked(rankings, strict=strict)[0].boards[0].rows}
+        for strict in (False, True)
     )
     assert (lenient.pop("fenced"), strict.pop("fenced")) == (1.0, 0.0)
     assert lenient == strict

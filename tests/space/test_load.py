@@ -7,23 +7,19 @@ import re
 import signal
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from threading import Event
+from contextlib import AsyncExitStack, contextmanager
 
+import httpx
 import pytest
 import yaml
-from gradio_client import handle_file
-from gradio_client.exceptions import AppError
 from PIL import Image
-from playwright.sync_api import expect
-from space.pages import upload
 from space.servers import APP, free_port, serving, wait_for_client
 from space.visitors import Visitor, peak_memory, run, until_told
 
 from hdbench.errors import HdbenchError
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs import scoring
+from hdbench.space.tabs import shared
 
 pytestmark = pytest.mark.nightly
 
@@ -86,7 +82,7 @@ async def with_the_button(url, number):
         told = json.dumps(messages)
         assert set(re.findall(r"of-\d+\.jsonl", told)) == {f"of-{number}.jsonl"}
         assert f"{CARDS - number} answered, {number} without an answer" in told
-        report = (await visitor.fetch(re.search(r"report/[\w-]+", told).group())).decode()
+        report = (await visitor.fetch(re.search(r"scored/[\w-]+/[\w.-]+", told).group())).decode()
         assert of_whom(report) == {str(number)}
         assert len(report) > MEBIBYTE
         record = re.search(r'"path": "([^"]+/hdbench-cards\.json)"', told).group(1)
@@ -123,14 +119,10 @@ from pathlib import Path
 from hdbench.space.app import serve
 from hdbench.space.context import SpaceContext
 
-serve(SpaceContext(Path("hdb"), max_waiting=1, at_once=1, {more}))
+serve(SpaceContext(Path("hdb"), max_waiting=1))
 """
 
-FULL = {
-    "en": "Too many visitors are waiting right now: please try again in a minute.",
-    "de": "Im Moment warten zu viele Anfragen. Bitte versuchen Sie es in einer Minute noch einmal.",
-}
-OF_YOURS = "Many files from your address are already waiting: please try again in a minute."
+SCORING = "Reading and scoring the answers"
 
 
 def long_file(models=40):
@@ -143,76 +135,25 @@ def long_file(models=40):
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
-WAITING, SCORING = "Waiting for a free place", "Reading and scoring the answers"
-
-LASTING = """
-from hdbench.space.jobs import turns
-
-turns.SLICE = 1_000
-"""
-
-
-async def begin(visitor, *told):
-    """Have a long file scored until the progress bar tells so; the rest of the messages."""
-    file = await visitor.upload("long.jsonl", long_file())
-    messages = visitor.pressed("score", benchmark="cards", file=file)
-    await until_told(messages, *told)
-    return messages
-
-
-def test_who_finds_the_queue_full_is_told_what_to_do(many_cards, visit_at, tmp_path):
-    language = "de"  # the harder one: what a browser and a program send has to arrive
-    (tmp_path / "one.jsonl").write_text(answers(1))
-
-    async def fill(url, done):
-        async with Visitor(url, "192.0.2.1") as first, Visitor(url, "192.0.2.2") as second:
-            running = await begin(first, SCORING)
-            waiting = await begin(second, WAITING)
-            await asyncio.to_thread(done)
-            await asyncio.gather(running.aclose(), waiting.aclose())
-
-    with serving("-c", LASTING + NARROW.format(more=""), cwd=many_cards) as url:
-        client = wait_for_client(url, headers={"Accept-Language": language})
-        page = visit_at(url, language=language)
-        filled, told = Event(), Event()
-
-        def wait_until_told():
-            filled.set()
-            assert told.wait(timeout=300)
-
-        with ThreadPoolExecutor(1) as thread:
-            filling = thread.submit(asyncio.run, fill(url, wait_until_told))
-            try:
-                assert filled.wait(timeout=300)
-                with pytest.raises(AppError, match=re.escape(FULL[language])):
-                    client.predict("cards", handle_file(tmp_path / "one.jsonl"), api_name="/score")
-                upload(page, "one.jsonl", answers(1))
-                problem = page.locator("#first .hdb-problem")
-                expect(problem).to_have_text(f"Nicht begonnen: {FULL[language]}")
-                page.close()  # before its server ends, of which it would complain
-            finally:
-                told.set()
-            filling.result()
-
-
-def test_one_visitor_cannot_fill_the_queue(many_cards):
-    async def score(url, address):
-        async with Visitor(url, address) as visitor:
-            file = await visitor.upload("one.jsonl", answers(1))
-            return await visitor.call("score", "cards", file, "documented")
-
+def test_whoever_finds_the_queue_full_is_refused_and_the_others_are_served(many_cards):
     async def visits(url):
-        async with Visitor(url, "192.0.2.1") as visitor:
-            messages = await begin(visitor, SCORING)
-            assert (await score(url, "192.0.2.1"))[1]["error"] == OF_YOURS
-            # Who says that a request of theirs was passed on for others is not believed.
-            assert (await score(url, "198.51.100.1, 192.0.2.1"))[1]["error"] == OF_YOURS
-            event, (scored,) = await score(url, "192.0.2.2")
-            assert event == "complete"
-            assert scored["runs"][0]["answered"] == CARDS - 1
-            await messages.aclose()
+        async with AsyncExitStack() as stack:
+            *first, late = [await stack.enter_async_context(Visitor(url)) for _ in range(4)]
+            going = []
+            for visitor, told in zip(first, (*[SCORING] * shared.AT_ONCE, None), strict=True):
+                file = await visitor.upload("long.jsonl", long_file())
+                messages = visitor.pressed("score", benchmark="cards", file=file)
+                await (until_told(messages, told) if told else anext(messages))
+                going.append(messages)
+            file = await late.upload("one.jsonl", answers(1))
+            with pytest.raises(httpx.HTTPStatusError, match="503"):
+                await late.press("score", benchmark="cards", file=file)
+            for messages in going[: shared.AT_ONCE]:
+                await messages.aclose()
+            *_, done = [message async for message in going[-1] if "success" in message]
+            assert done["success"]
 
-    with serving("-c", NARROW.format(more="max_per_visitor=1"), cwd=many_cards) as url:
+    with serving("-c", NARROW, cwd=many_cards) as url:
         wait_for_client(url)
         run(visits(url))
 

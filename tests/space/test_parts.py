@@ -19,9 +19,6 @@ from hdbench.errors import HdbenchError
 from hdbench.space.app import build_app
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import MAX_RUNS, Upload, score_upload
-from hdbench.space.jobs.turns import QueueFullError
-from hdbench.space.jobs.working import Waits
-from hdbench.space.tabs.shared import refusal, show
 from hdbench.space.texts import translations
 from hdbench.space.views.example import MADE, write_example
 from hdbench.space.views.first_look import FirstLooks
@@ -118,38 +115,6 @@ def test_a_file_of_too_many_models_is_refused(cards):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(HdbenchError, match=re.escape(f"answers of {MAX_RUNS + 1} models")):
         score_upload(SpaceContext(cards / "hdb"), Upload("cards", path))
-
-
-@pytest.mark.parametrize(
-    ("waits", "language", "line"),
-    [
-        (Waits(3, again=False), "en", "Waiting for a free place, 3 ahead of you"),
-        (Waits(0, again=False), "de", "Warten auf einen freien Platz, Sie sind als Nächstes dran"),
-        (
-            Waits(1, again=True),
-            "en",
-            "This file takes a long time: waiting until others are done, 1 ahead of you",
-        ),
-    ],
-)
-def test_who_waits_sees_how_many_are_ahead_and_no_percentage(waits, language, line):
-    shown = []
-    show(lambda share, desc: shown.append((share, desc)), waits, language)
-    assert shown == [(None, line)]
-
-
-@pytest.mark.parametrize(
-    ("error", "lead"),
-    [
-        (QueueFullError("queue_full"), "Not started:"),
-        (QueueFullError("too_many_of_yours"), "Not started:"),
-        (HdbenchError("a.jsonl: no predictions"), "This file cannot be scored:"),
-    ],
-)
-def test_a_full_queue_is_not_blamed_on_the_file(error, lead):
-    told = refusal(error, "en", "error")
-    assert f"<b>{lead}</b>" in told
-    assert str(error) in told
 
 
 def test_no_benchmark_is_one_line(cards):

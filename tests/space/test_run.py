@@ -80,7 +80,7 @@ def ended(page, words):
 
 
 def runs_of(scratch):
-    return list(scratch.glob("hdbench-served-*/running-*"))
+    return list(scratch.glob("hdbench-*/running-*"))
 
 
 def join(url, starts, data, session):

@@ -1,6 +1,5 @@
 """Runs of local models without a page: what may be asked, and how a process is watched."""
 
-import os
 import subprocess
 import sys
 from contextlib import closing
@@ -24,12 +23,10 @@ from hdbench.space.jobs.running_model import (
     model_names,
     run_on_image,
     run_on_items,
-    still_wanted,
     time_left,
     watched,
     with_gpu,
 )
-from hdbench.space.server.limits import sweep
 from hdbench.space.tabs.run import run_answers, run_record, run_status
 
 pytestmark = pytest.mark.nightly
@@ -139,16 +136,6 @@ def test_why_a_run_failed_is_told_in_the_visitor_s_language(sample, tmp_path, mo
 
     last = list(ask(context, run, silent))[-1]
     assert last.problem.startswith("Der Prozess des Modells endete wortlos")
-
-
-def test_a_run_that_waits_for_long_is_not_swept_away(tmp_path):
-    (tmp_path / GOING).touch()
-    for _ in range(2):
-        os.utime(tmp_path / GOING, (0, 0))
-        assert still_wanted(tmp_path)
-        sweep(tmp_path, keep_seconds=60, max_bytes=1)
-    (tmp_path / GOING).unlink()
-    assert not still_wanted(tmp_path)
 
 
 def test_a_run_that_is_left_ends_its_process(sample, tmp_path):

@@ -3,8 +3,9 @@
 import os
 import shutil
 from collections.abc import Callable
-from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import gradio as gr
@@ -18,8 +19,7 @@ from hdbench.display.sheets import TOKENS
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs import working
 from hdbench.space.jobs.recorded_runs import run_reports
-from hdbench.space.server import limits, temporary
-from hdbench.space.server.asking import Gate
+from hdbench.space.server.guard import Guard
 from hdbench.space.server.page import PageLanguage
 from hdbench.space.tabs import about, compare, leaderboard, run, score, shared
 from hdbench.space.texts import translations
@@ -29,14 +29,8 @@ from hdbench.space.views.theme import theme
 
 _PREFIX = "hdbench_"  # Gradio has texts of its own, one of which is called "file"
 
-THREADS = 40
-"""Maximum functions that run at the same time, beside those that wait for their turn."""
-
-TURNS = 2
-"""Number of kinds of work with separate `Turns`: scoring, and running a model."""
-
-MAX_QUEUED = 60
-"""Maximum requests that wait while all threads are taken, each of up to `limits.MAX_BODY`."""
+AT_ONCE = 10
+"""Maximum visitors for whom each function that takes no time runs at the same time."""
 
 SESSIONS = 200
 """Maximum page states of visitors that Gradio keeps in memory: the latest ones."""
@@ -57,7 +51,6 @@ def build_app(context: SpaceContext, looks: FirstLooks) -> gr.Blocks:
     def say(key: str) -> Any:
         return texts(_PREFIX + key)
 
-    workers = working.TaskProcesses(context)
     app = gr.Blocks(
         analytics_enabled=False,
         title="hdbench",
@@ -76,23 +69,21 @@ def build_app(context: SpaceContext, looks: FirstLooks) -> gr.Blocks:
         linked: dict[str, shared.Choice] = {}
         with gr.Tabs(overflow_behavior="wrap", elem_id="tabs"):
             with gr.Tab(say("tab_score"), id="score"):
-                score.score_tab(context, workers, say, benchmark, looks)
+                score.score_tab(context, say, benchmark, looks)
             with gr.Tab(say("tab_compare"), id="compare"):
-                compare.compare_tab(context, workers, say, benchmark)
+                compare.compare_tab(context, say, benchmark)
             if context.models:
                 with gr.Tab(say("tab_run"), id="run"):
-                    run.run_tab(context, workers, say, benchmark)
+                    run.run_tab(context, say, benchmark)
             if context.results and context.ranked:
                 with gr.Tab(say("tab_leaderboard"), elem_id=shared.LEADERBOARD_TAB) as tab:
                     linked = leaderboard.leaderboard_tab(context, say, benchmark, tab)
             with gr.Tab(say("tab_about"), id="about"):
                 about.about_tab(context, say)
         shared.at_first(app, context, linked)
-        score.score_api(context, workers)
-        compare.compare_api(context, workers)
-    # Nothing waits in Gradio's own queue, where one visitor could fill it, as long as there are
-    # threads: what takes long waits in its `Turns`.
-    app.queue(max_size=MAX_QUEUED, default_concurrency_limit=None, api_open=False)
+        score.score_api(context)
+        compare.compare_api(context)
+    app.queue(max_size=context.max_waiting, default_concurrency_limit=AT_ONCE, api_open=False)
     return app
 
 
@@ -105,8 +96,7 @@ def serve(
 ) -> None:
     """Serve the application until it is interrupted.
 
-    Uploads and downloads are in a folder of their own, which is deleted at the end, or, if the
-    server is killed, when the next one starts.
+    Uploads and downloads are in a folder of their own, which is deleted at the end.
 
     Args:
         context: the operator's settings.
@@ -120,23 +110,16 @@ def serve(
     if port is not None:
         listening(host or "127.0.0.1", port).close()  # Gradio would name one of its own options
     # In Gradio's own folder, the same for all programs on a computer, any file would be served.
-    with ExitStack() as stack:
-        removed = ExitStack()
-        interrupt_on_sigterm(end_in_time(working.end, removed.close))  # the folder must not stay
-        temporary.remove_left_behind()
-        folder = stack.enter_context(temporary.temporary_folder(temporary.SERVED))
-        removed.callback(shutil.rmtree, folder, ignore_errors=True)
+    with TemporaryDirectory(prefix="hdbench-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        remove = partial(shutil.rmtree, folder, ignore_errors=True)
+        interrupt_on_sigterm(end_in_time(working.end, remove))
         os.environ["GRADIO_TEMP_DIR"] = str(folder / "files")
-        os.environ["GRADIO_EXAMPLES_CACHE"] = str(folder / "examples")
-        os.environ["GRADIO_ANALYTICS_MAX_EVENTS"] = "100"  # it goes through all of them after each
+        (folder / "files").mkdir()
         keep_in(thumbnails())
-        limits.believe_proxies()
-        working.load()  # first: a socket's path has to be short
-        scratch = stack.enter_context(temporary.temporary_folder(temporary.SCRATCH))
-        stack.enter_context(temporary.all_scratch_in(scratch))
+        working.load()
         looks = FirstLooks(context)
         app = build_app(context, looks)
-        limits.keep_swept(folder, context)
         _, url, _ = app.launch(
             prevent_thread_lock=True,
             quiet=True,
@@ -145,7 +128,6 @@ def serve(
             share=False,
             show_error=False,
             max_file_size=context.max_upload,
-            max_threads=THREADS + TURNS * context.max_waiting,
             state_session_capacity=SESSIONS,
             i18n=_texts(context, looks),
             theme=theme(),
@@ -158,24 +140,18 @@ def serve(
             pwa=False,
             app_kwargs={
                 "middleware": [
-                    Middleware(limits.Answering),
                     Middleware(PageLanguage),
-                    Middleware(limits.Guard, context=context),
-                    Middleware(Gate),
+                    Middleware(Guard, context=context),
                 ],
                 "routes": [
                     REPORTS,
                     looks.route,
-                    run_reports(context, folder / "run-reports"),
+                    run_reports(context),
+                    leaderboard.PAGES,
                 ],
             },
         )
-        # Uvicorn's public setting is `Config(http=...)`, but Gradio makes the Config itself, takes
-        # nothing for it, and has checks of paths that only `launch` switches on. So pyproject.toml
-        # bounds Uvicorn's version, and tests/space/test_cost.py fails where this does nothing.
-        settings = app.server.config
-        settings.timeout_graceful_shutdown = GRACE
-        settings.http_protocol_class = limits.impatient(settings.http_protocol_class)
+        app.server.config.timeout_graceful_shutdown = GRACE
         started(url)
         app.block_thread()
 

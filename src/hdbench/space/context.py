@@ -1,5 +1,6 @@
 """The settings of a Space's operator: its benchmarks, and limits on visitors."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,10 +21,7 @@ class SpaceContext:
     Attributes:
         namespace: the folder with the built benchmarks.
         max_upload: maximum bytes of a file.
-        max_waiting: maximum visitors who may wait for their score.
-        max_per_visitor: maximum pieces of work that one visitor may have waiting or in progress.
-        max_disk: maximum bytes of all uploads and files made from them.
-        at_once: the number of files that are scored at the same time.
+        max_waiting: maximum pieces of work that may wait.
         keep_seconds: the time for which uploads and downloads are kept.
         models: the local models that a visitor may run, each a repository on the Hub or a folder.
         max_run_items: maximum items that a visitor may have a model read.
@@ -34,9 +32,6 @@ class SpaceContext:
     namespace: Path
     max_upload: int = 50 * 2**20
     max_waiting: int = 60
-    max_per_visitor: int = 20
-    max_disk: int = 4 * 2**30
-    at_once: int = 2
     keep_seconds: int = 3600
     models: tuple[str, ...] = ()
     max_run_items: int = 20
@@ -149,6 +144,11 @@ class SpaceContext:
             return text
 
         return mapped(value, plain)
+
+
+def uploads() -> Path:
+    """Return the folder where Gradio keeps uploads and downloads; `serve` sets it."""
+    return Path(os.environ["GRADIO_TEMP_DIR"])
 
 
 def mapped(value: Any, change: Callable[[str], str]) -> Any:

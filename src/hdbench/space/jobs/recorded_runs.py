@@ -1,22 +1,18 @@
 """Rankings of the recorded runs, and the report of each run, made on request."""
 
 import asyncio
-import hashlib
-import os
-import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from hdbench.common.jsonio import write_whole
+from hdbench.common.progress import Listener
 from hdbench.common.texts import language_of
 from hdbench.datasets.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError, escaped, without_folders
@@ -26,16 +22,15 @@ from hdbench.results.model_facts import MODELS_FILE, ModelFacts, read_model_fact
 from hdbench.results.result import Result
 from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.computed_once import Computation, ComputedOnce, state_of
 from hdbench.space.jobs.scoring import Upload, score_upload
 from hdbench.space.texts import reason, text
 from hdbench.space.views.report_files import POLICY
 
-MAX_PAGES = 40
+MAX_REPORTS = 8
 """Maximum number of reports that are kept, the latest requested; one for 263 cards has 6 MB."""
 
-MAX_WAITING = 8
-"""Maximum number of reports being made or waiting: each may take 6 s."""
+State = tuple[tuple[str, int, int], ...]
+"""The name, time and size of each file that something is computed from."""
 
 
 class Ranking(NamedTuple):
@@ -51,51 +46,47 @@ class Ranking(NamedTuple):
 
 
 class Rankings:
-    """The rankings of a Space, one computed at a time.
-
-    For each benchmark, protocol and way of reading, the latest one is kept: their number limits the
-    memory.
-    """
+    """The rankings of a Space: the latest one for each benchmark, protocol and way of reading."""
 
     def __init__(self, context: SpaceContext) -> None:
         self._context = context
         self._results = context.namespace / RESULTS
-        self._computed = ComputedOnce[Ranking]("ranking")
+        self._kept: dict[tuple[str, str, bool], tuple[State, Ranking]] = {}
 
-    def of(self, benchmark: str, protocol: str, *, strict: bool = False) -> Computation[Ranking]:
-        """Return the ranking of the recorded runs as they are now, its parts being the runs.
+    def of(self, benchmark: str, protocol: str, *, strict: bool, tell: Listener) -> Ranking:
+        """Return the ranking of the recorded runs as they are now.
 
         Args:
             benchmark: its name.
             protocol: `documented` or `published`.
             strict: use the figures in which only valid JSON counts.
+            tell: called with the number of runs scored so far, and their number.
 
         Raises:
             HdbenchError: there is no such benchmark.
         """
         folders = self._context.run_folders(benchmark)
         files = [file for folder in folders.values() for file in folder.iterdir()]
-
-        def rank(work: Computation[Ranking]) -> Ranking:
+        key, state = (benchmark, protocol, strict), _state([*files, self._results / MODELS_FILE])
+        if key not in self._kept or self._kept[key][0] != state:
             results: dict[str, Result] = {}
             left_out: list[str] = []
             facts: dict[str, ModelFacts] = {}
-            for name, folder in folders.items():
+            for number, (name, folder) in enumerate(folders.items()):
+                tell(number, len(folders))
                 try:
                     run = score_run(self._context, benchmark, folder, protocol, details=False)
                     results[name] = run.strictly() if strict else run
                 except HdbenchError as error:
                     left_out.append(error.message)
-                work.done += 1
             try:
                 facts = read_model_facts(self._results)
             except HdbenchError as error:
                 left_out.append(without_folders(error.message, self._results))
+            tell(len(folders), len(folders))
             boards = sorted(leaderboards(results, facts=facts), key=lambda board: -len(board.rows))
-            return Ranking(boards, left_out)
-
-        key = (benchmark, protocol, strict)
-        return self._computed.get(key, [*files, self._results / MODELS_FILE], rank, len(folders))
+            self._kept[key] = state, Ranking(boards, left_out)
+        return self._kept[key][1]
 
 
 def score_run(
@@ -124,79 +115,49 @@ def score_run(
     return replace(result, run=result.run.model_copy(update={"run": folder.name}))
 
 
-def run_reports(context: SpaceContext, folder: Path) -> Route:
+def run_reports(context: SpaceContext) -> Route:
     """Return the route of the reports: `report/<benchmark>/<run>?protocol=documented`.
 
     A run is looked up by name among those that exist; no path is made from what is requested.
+    Reports are made one at a time.
 
     Args:
         context: the Space's context.
-        folder: the folder for pages; created if it does not exist.
     """
-    folder.mkdir(exist_ok=True)
-    return Route("/report/{benchmark}/{run}", _RunReports(context, folder).answer)
 
+    @lru_cache(MAX_REPORTS)
+    def made(benchmark: str, folder: Path, protocol: str, language: str, _: State) -> bytes:
+        result = score_run(context, benchmark, folder, protocol, details=True)
+        page = report_page(result, context.benchmark(benchmark), language=language)
+        return page.encode(errors="backslashreplace")
 
-class _RunReports:
-    def __init__(self, context: SpaceContext, folder: Path) -> None:
-        self._context = context
-        self._folder = folder
-        self._worker = ThreadPoolExecutor(1, "run-report")
-        self._waiting: dict[Path, Future[None]] = {}  # used by the server's own thread alone
+    def found(benchmark: str, run: str, protocol: str) -> Path | None:
+        if benchmark not in context.benchmarks or protocol not in PROTOCOLS:
+            return None
+        return context.run_folders(benchmark).get(run)
 
-    async def answer(self, request: Request) -> Response:
+    one_at_a_time = asyncio.Lock()
+
+    async def answer(request: Request) -> Response:
         language = language_of(request.headers.get("accept-language"))
         benchmark, run = request.path_params["benchmark"], request.path_params["run"]
         protocol = request.query_params.get("protocol", "documented")
-        page_and_writer = await run_in_threadpool(self._find, benchmark, run, protocol, language)
-        if page_and_writer is None:
-            return PlainTextResponse(text("leaderboard_no_run", language), 404)
-        page, write = page_and_writer
-        if not page.is_file():
-            if page not in self._waiting and len(self._waiting) >= MAX_WAITING:
-                busy = text("leaderboard_busy", language)
-                return PlainTextResponse(busy, 503, {"Retry-After": "30"})
-            try:
-                await self._make(page, write)
-            except HdbenchError as error:
-                return PlainTextResponse(escaped(reason(error, language)), 422)
-        # Those requested last are kept; the system's own clock could give two the same time.
-        now = time.time_ns()
-        os.utime(page, ns=(now, now))
-        headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-cache"}
-        return FileResponse(page, media_type="text/html; charset=utf-8", headers=headers)
-
-    def _find(
-        self, benchmark: str, run: str, protocol: str, language: str
-    ) -> tuple[Path, Callable[[], None]] | None:
-        """Return the file of a run's page, and its writer; None if there is no such run."""
-        if benchmark not in self._context.benchmarks or protocol not in PROTOCOLS:
-            return None
-        folder = self._context.run_folders(benchmark).get(run)
+        folder = await run_in_threadpool(found, benchmark, run, protocol)
         if folder is None:
-            return None
-        key = (benchmark, run, protocol, language, state_of(folder.iterdir()))
-        page = self._folder / f"{hashlib.sha256(repr(key).encode()).hexdigest()}.html"
-        return page, partial(self._write, page, benchmark, folder, protocol, language)
+            return PlainTextResponse(text("leaderboard_no_run", language), 404)
+        state = _state(folder.iterdir())
+        try:
+            async with one_at_a_time:
+                page = await run_in_threadpool(made, benchmark, folder, protocol, language, state)
+        except HdbenchError as error:
+            return PlainTextResponse(escaped(reason(error, language)), 422)
+        headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-cache"}
+        return HTMLResponse(page, headers=headers)
 
-    async def _make(self, page: Path, write: Callable[[], None]) -> None:
-        """Make a page once for everyone who asks for it."""
-        making = self._waiting.get(page)
-        if making is None:
-            making = self._waiting[page] = self._worker.submit(write)
-            loop = asyncio.get_running_loop()
-            making.add_done_callback(
-                lambda _: loop.call_soon_threadsafe(self._waiting.pop, page, None)
-            )
-        # A visitor who leaves must not take it away from the others.
-        await asyncio.shield(asyncio.wrap_future(making))
+    return Route("/report/{benchmark}/{run}", answer)
 
-    def _write(
-        self, page: Path, benchmark: str, folder: Path, protocol: str, language: str
-    ) -> None:
-        result = score_run(self._context, benchmark, folder, protocol, details=True)
-        html = report_page(result, self._context.benchmark(benchmark), language=language)
-        pages = sorted(self._folder.glob("*.html"), key=lambda path: path.stat().st_mtime)
-        for oldest in pages[: max(0, len(pages) - MAX_PAGES + 1)]:
-            oldest.unlink(missing_ok=True)
-        write_whole(page, html.encode(errors="backslashreplace"))
+
+def _state(files: Iterable[Path]) -> State:
+    """Return a value that changes when one of the files changes or another is added."""
+    stats = [(str(file), file.stat()) for file in files if file.is_file()]
+    return tuple(sorted((name, about.st_mtime_ns, about.st_size) for name, about in stats))

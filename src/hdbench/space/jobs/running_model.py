@@ -8,7 +8,7 @@ import shutil
 import signal
 import time
 from collections.abc import Callable, Generator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
@@ -200,17 +200,6 @@ def prompt_of(context: SpaceContext, benchmark: str) -> str:
     """
     path = context.benchmark(benchmark).folder / PROMPT
     return read_prompt(path).text if path.is_file() else ""
-
-
-def still_wanted(folder: Path) -> bool:
-    """Return whether a run that has not begun is still wanted.
-
-    Its file `GOING` counts as new again: as an old one it would be swept in a long wait.
-    """
-    with suppress(FileNotFoundError):
-        os.utime(folder / GOING)
-        return True
-    return False
 
 
 def ask(context: SpaceContext, run: ModelRun, watch: Watch) -> Generator[RunState, None, None]:

@@ -22,7 +22,7 @@ from hdbench.results.files import write_results
 from hdbench.results.record import to_record
 from hdbench.results.result import Result
 from hdbench.space.context import SpaceContext, mapped
-from hdbench.space.jobs.working import Progress, Score, part_of_progress, send
+from hdbench.space.jobs.working import Progress, part_of_progress, send
 from hdbench.space.texts import TextError, text
 from hdbench.space.views.summary import summary
 
@@ -128,7 +128,7 @@ def _number_of_fields(result: Result) -> int:
 
 
 @dataclass(frozen=True)
-class View(Score):
+class View:
     """A scored file as a visitor sees it.
 
     Attributes:

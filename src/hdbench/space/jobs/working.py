@@ -17,12 +17,11 @@ from threading import Event
 from typing import Any, NamedTuple
 
 from hdbench.common import processes
-from hdbench.common.processes import Connection, Worker
+from hdbench.common.processes import Connection
 from hdbench.common.progress import Listener
 from hdbench.common.servers import ends
 from hdbench.errors import HdbenchError, Message
-from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.turns import SLICE_IN_ALL, Lane, Turn, Turns
+from hdbench.space.context import uploads
 from hdbench.space.texts import text
 
 MAX_SECONDS = 60
@@ -76,10 +75,6 @@ def sending(receiver: Callable[[Any], object]) -> Iterator[None]:
         _send.reset(token)
 
 
-class Score:
-    """A value that is sent once there is a score: with it, work keeps its place longer."""
-
-
 class Progress(NamedTuple):
     """The progress of a task.
 
@@ -111,102 +106,53 @@ def part_of_progress(doing: str, low: float, high: float, language: str) -> List
     return listener
 
 
-class Waits(NamedTuple):
-    """Notice that work is waiting.
-
-    Attributes:
-        before: the number of pieces ahead of it.
-        again: whether it had begun before and made way for shorter work.
-    """
-
-    before: int
-    again: bool
-
-
 class _Done(NamedTuple):
     value: Any
 
 
-class TaskProcesses:
-    """The processes of a Space; any number of threads may use it.
+def work(task: Task, *arguments: Any) -> Iterator[Any]:
+    """Do a task in a process of its own.
 
     Args:
-        context: the Space's context.
+        task: a function of a module.
+        arguments: the task's arguments.
+
+    Yields:
+        What it sends, and finally what it returns.
+
+    Raises:
+        HdbenchError: the task fails, or takes too much time or memory.
     """
-
-    def __init__(self, context: SpaceContext) -> None:
-        self._turns = Turns(context.at_once, context.max_waiting, context.max_per_visitor)
-
-    def work(self, address: str, task: Task, *arguments: Any) -> Iterator[Any]:
-        """Do a task when it is its turn.
-
-        Args:
-            address: the visitor's address.
-            task: a function of a module.
-            arguments: the task's arguments.
-
-        Yields:
-            `Waits` several times a second while it waits, then what it sends, and finally what it
-            returns. When it makes way for shorter work, all of this begins again.
-
-        Raises:
-            QueueFullError: too much waits.
-            HdbenchError: the task fails, or takes too much time or memory.
-        """
-        with self._turns.turn(address) as turn:
-            last: Any = None
-            while not isinstance(last, _Done):
-                while before := self._turns.wait(turn):
-                    _check_goes_on()
-                    yield Waits(before - 1, turn.lane == Lane.STOPPED)
-                for last in self._attempt(turn, task, arguments):
-                    yield last.value if isinstance(last, _Done) else last
-
-    def result(self, address: str, task: Task, *arguments: Any) -> Any:
-        """Return the result of a task, without its progress; otherwise the same as `work`."""
-        *_, value = self.work(address, task, *arguments)
-        return value
-
-    def _attempt(self, turn: Turn, task: Task, arguments: tuple[Any, ...]) -> Iterator[Any]:
-        """Yield the messages of a process until it is done or has to make way."""
-        paused, ran, before = False, 0.0, time.monotonic()
-        with _process(task, arguments) as (process, pipe):
-            while (lane := self._turns.look(turn)) != Lane.STOPPED:
-                _check_goes_on()
-                now = time.monotonic()
-                if not paused:
-                    ran += now - before
-                before = now
-                if ran > _PATIENCE * MAX_SECONDS:
-                    raise _too_long()
-                if paused != (lane == Lane.PAUSED):
-                    paused = not paused
-                    _signal(process, signal.SIGSTOP if paused else signal.SIGCONT)
-                if not pipe.poll(_POLL):
-                    continue
-                try:
-                    message = pipe.recv()
-                except (EOFError, OSError) as error:
-                    process.join(_ENDING)
-                    raise _reason(process.exitcode) from error
-                if isinstance(message, HdbenchError):
-                    raise message
-                if isinstance(message, Score):
-                    turn.slice = SLICE_IN_ALL
-                yield message
-                if isinstance(message, _Done):
-                    return
-
-
-@contextmanager
-def _process(task: Task, arguments: tuple[Any, ...]) -> Iterator[tuple[Worker, Connection]]:
-    """Start a process that does a task; yield it and the end of the pipe that it reports on."""
+    deadline = time.monotonic() + _PATIENCE * MAX_SECONDS
     limits = (MAX_SECONDS, MAX_MEMORY, MAX_WRITTEN)
     with (
-        tempfile.TemporaryDirectory(prefix="hdbench-", ignore_cleanup_errors=True) as scratch,
-        processes.worker(_run, limits, scratch, task, arguments) as started,
+        tempfile.TemporaryDirectory(dir=uploads().parent, ignore_cleanup_errors=True) as scratch,
+        processes.worker(_run, limits, scratch, task, arguments) as (process, pipe),
     ):
-        yield started
+        while True:
+            if _ended.is_set():
+                raise ends()
+            if time.monotonic() > deadline:
+                raise _too_long()
+            if not pipe.poll(_POLL):
+                continue
+            try:
+                message = pipe.recv()
+            except (EOFError, OSError) as error:
+                process.join(_ENDING)
+                raise _reason(process.exitcode) from error
+            if isinstance(message, HdbenchError):
+                raise message
+            if isinstance(message, _Done):
+                yield message.value
+                return
+            yield message
+
+
+def result(task: Task, *arguments: Any) -> Any:
+    """Return the result of a task, without its progress; otherwise the same as `work`."""
+    *_, value = work(task, *arguments)
+    return value
 
 
 def _run(
@@ -245,12 +191,6 @@ def _run(
         pipe.send(message)
 
 
-def _signal(process: Worker, number: int) -> None:
-    if process.pid is not None and process.is_alive():
-        with suppress(ProcessLookupError):  # it has just ended
-            os.kill(process.pid, number)
-
-
 def _size_of_data() -> int:
     """Return the bytes of this process's data now; 0 where the system does not say."""
     try:
@@ -258,12 +198,6 @@ def _size_of_data() -> int:
     except OSError:
         return 0
     return int(pages) * resource.getpagesize()
-
-
-def _check_goes_on() -> None:
-    """End the work when the process ends."""
-    if _ended.is_set():
-        raise ends()
 
 
 def _reason(status: int | None) -> HdbenchError:

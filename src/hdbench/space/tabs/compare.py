@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import gradio as gr
@@ -12,25 +11,22 @@ from hdbench.errors import HdbenchError
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.comparing import (
     MAX_COMPARED,
-    ComparisonView,
     Wanted,
     comparison,
     comparison_records,
     recorded_runs,
 )
-from hdbench.space.jobs.working import TaskProcesses
 from hdbench.space.tabs import shared
-from hdbench.space.texts import Say
+from hdbench.space.texts import Say, reason
+from hdbench.space.views.report_files import downloads
+from hdbench.space.views.summary import problem
 
 
-def compare_tab(
-    context: SpaceContext, workers: TaskProcesses, say: Say, benchmark: gr.Dropdown
-) -> None:
+def compare_tab(context: SpaceContext, say: Say, benchmark: gr.Dropdown) -> None:
     """Add the tab's controls to a `gr.Blocks`.
 
     Args:
         context: the Space's context.
-        workers: the processes that compare.
         say: the texts.
         benchmark: the choice of all tabs.
     """
@@ -61,19 +57,17 @@ def compare_tab(
     def view(
         values: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
     ) -> Iterator[list[Any]]:
-        visitor = shared.visitor_of(request)
+        language = shared.language_of_visitor(request)
         paths = [Path(file) for file in values[files] or ()]
         choices = (values[benchmark], paths, values[recorded] or [], values[protocol])
         try:
-            with TemporaryDirectory() as folder:
-                wanted = Wanted(*choices, visitor.language)
-                task = (comparison, context, wanted, Path(folder))
-                for message in shared.shown_work(workers, visitor, progress, *task):
-                    if isinstance(message, ComparisonView):
-                        # Gradio copies the file before this goes on, where it is deleted.
-                        yield [message.page, shared.download(message.file)]
+            with downloads() as folder:
+                task = (comparison, context, Wanted(*choices, language), folder)
+                for message in shared.shown_work(progress, *task):
+                    yield [message.page, shared.download(message.file)]
         except HdbenchError as error:
-            yield [shared.refusal(error, visitor.language, "compare_error"), shared.download(None)]
+            message = problem(reason(error, language), language, "compare_error")
+            yield [message, shared.download(None)]
 
     gr.on(
         [benchmark.change, files.change],
@@ -83,7 +77,9 @@ def compare_tab(
         **shared.HIDDEN,
     )
     inputs: set[Block] = {benchmark, files, recorded, protocol}
-    start.click(view, inputs, [output, figures], show_progress_on=bar, **shared.PRIVATE)
+    start.click(
+        view, inputs, [output, figures], show_progress_on=bar, **shared.QUEUED, **shared.PRIVATE
+    )
 
 
 def _offer(context: SpaceContext, benchmark: str, *, whole: bool = False) -> dict[str, Any]:
@@ -93,12 +89,11 @@ def _offer(context: SpaceContext, benchmark: str, *, whole: bool = False) -> dic
     return {"choices": choices, "visible": bool(runs)}
 
 
-def compare_api(context: SpaceContext, workers: TaskProcesses) -> None:
+def compare_api(context: SpaceContext) -> None:
     """Add the endpoint `/compare` to a `gr.Blocks`.
 
     Args:
         context: the Space's context.
-        workers: the processes that compare.
     """
 
     def compare(
@@ -110,9 +105,7 @@ def compare_api(context: SpaceContext, workers: TaskProcesses) -> None:
     ) -> dict[str, Any]:
         """Compare runs in pairs; the comparisons are those that hdbench compare --json writes."""
         wanted = Wanted(benchmark, [Path(file) for file in files or ()], recorded or [], protocol)
-        return {
-            "comparisons": shared.for_program(workers, request, comparison_records, context, wanted)
-        }
+        return {"comparisons": shared.for_program(request, comparison_records, context, wanted)}
 
     # Not gr.api: to that, gradio_client sends a file's local path, and uploads nothing.
     with gr.Row(visible=False):
@@ -124,4 +117,4 @@ def compare_api(context: SpaceContext, workers: TaskProcesses) -> None:
             gr.Textbox("documented", label="Protocol"),
         ]
         output = gr.JSON(label="Comparison")
-        gr.Button("compare").click(compare, inputs, output, api_name="compare")
+        gr.Button("compare").click(compare, inputs, output, api_name="compare", **shared.QUEUED)

@@ -1,12 +1,13 @@
 """The tab with the recorded runs, ranked."""
 
-from collections.abc import Iterator
-from concurrent.futures import wait
 from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import gradio as gr
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
 
 from hdbench.common.translation import is_translated, translated
 from hdbench.errors import HdbenchError
@@ -22,11 +23,11 @@ from hdbench.space.tabs.shared import (
     PRIVATE,
     Choice,
     field,
+    language_of_visitor,
     protocol_choice,
-    visitor_of,
 )
 from hdbench.space.texts import Say, TextError, reason, text
-from hdbench.space.views.report_files import shared_page
+from hdbench.space.views.report_files import POLICY
 from hdbench.space.views.summary import problem, render
 
 _SCORED = 0.8  # share of the bar; the rest is for the ranking
@@ -36,6 +37,22 @@ _IF_OPEN = f"(name, ...rules) => [hdbenchIsOpen({LEADERBOARD_TAB!r}) ? name : nu
 
 MAX_LEFT_OUT = 20
 """Maximum number of unusable runs that are named."""
+
+
+_pages: dict[tuple[str, str, bool, str], str] = {}
+"""Benchmark, protocol, way of reading and language → the latest page of these leaderboards."""
+
+
+async def _page(request: Request) -> Response:
+    asked = request.query_params
+    rules = asked.get("benchmark", ""), asked.get("protocol", ""), bool(asked.get("strict"))
+    page = _pages.get((*rules, asked.get(PARAMETER, "")))
+    headers = {"Content-Security-Policy": POLICY, "Cache-Control": "no-cache"}
+    return HTMLResponse(page or "", 200 if page else 404, headers)
+
+
+PAGES = Route("/leaderboard", _page)
+"""The route of leaderboards, which the tab shows in a frame."""
 
 
 def leaderboard_tab(
@@ -64,35 +81,32 @@ def leaderboard_tab(
         strict: bool,
         request: gr.Request,
         progress: gr.Progress = BAR,
-    ) -> Iterator[str | dict[str, Any]]:
+    ) -> Any:
         if name is None:
-            yield gr.skip()
-            return
-        language = visitor_of(request).language
+            return gr.skip()
+        language = language_of_visitor(request)
+
+        def tell(done: int, total: int | None) -> None:
+            doing = "leaderboard_ranking" if done == total else "leaderboard_scoring"
+            line = text(doing, language, done=done, total=total)
+            progress(_SCORED * done / (total or 1), desc=line)
+
         chosen = {"benchmark": name, "protocol": protocol, "strict": "on" if strict else ""}
         try:
             if not context.benchmark(name).spec.ranked:
                 titles = ", ".join(title for title, _ in context.ranked)
                 raise TextError("leaderboard_unranked", ranked=titles)
-            work = rankings.of(name, protocol, strict=strict)
-            while not wait([work.ready], timeout=0.3).done:
-                count = {"done": work.done, "total": work.total}
-                doing = "leaderboard_scoring" if work.done < work.total else "leaderboard_ranking"
-                share = _SCORED * work.done / (work.total or 1)
-                progress(share, desc=text(doing, language, **count))
-            ranking = work.ready.result()
+            ranking = rankings.of(name, protocol, strict=strict, tell=tell)
             if not ranking.boards:
                 reasons = [translated(error, language) for error in ranking.left_out[:1]]
                 message = " ".join([text("leaderboard_none", language), *reasons])
-                yield problem(message, language, "leaderboard_error")
-                return
-            make = partial(board_page, context, ranking, name, language)
-            address = shared_page((*chosen.values(), work.state), language, make)
-            yield board_view(
-                ranking, address, urlencode({"tab": LEADERBOARD_TAB} | chosen), language
-            )
+                return problem(message, language, "leaderboard_error")
+            address = f"leaderboard?{urlencode(chosen | {PARAMETER: language})}"
+            _pages[name, protocol, strict, language] = board_page(context, ranking, name, language)
+            link = urlencode({"tab": LEADERBOARD_TAB} | chosen)
+            return board_view(ranking, address, link, language)
         except HdbenchError as error:
-            yield problem(reason(error, language), language, "leaderboard_error")
+            return problem(reason(error, language), language, "leaderboard_error")
 
     # One event, so that a ranking that was asked for earlier never arrives later: it waits for the
     # one before. A link sets fields before it opens the tab, which is none of their inputs.
@@ -104,6 +118,7 @@ def leaderboard_tab(
         js=_IF_OPEN,
         show_progress_on=output,
         trigger_mode="always_last",
+        concurrency_limit=1,  # whoever comes meanwhile finds the ranking ready
         **PRIVATE,
     )
     return {"benchmark": benchmark, "protocol": protocol, "strict": strict}
@@ -147,11 +162,11 @@ def board_page(context: SpaceContext, ranking: Ranking, benchmark: str, language
 
 
 def report_address(benchmark: str, protocol: str, language: str, run: str) -> str:
-    """Return the address of a run's report, relative to a page that `shared_page` gives.
+    """Return the address of a run's report, relative to the page of leaderboards.
 
     Example:
         >>> report_address("zettelkatalog", "documented", "de", "2026/a b")
-        'zettelkatalog/2026%2Fa%20b?protocol=documented&lang=de'
+        'report/zettelkatalog/2026%2Fa%20b?protocol=documented&lang=de'
     """
     query = urlencode({"protocol": protocol, PARAMETER: language})
-    return f"{quote(benchmark, safe='')}/{quote(run, safe='')}?{query}"
+    return f"report/{quote(benchmark, safe='')}/{quote(run, safe='')}?{query}"

@@ -1,6 +1,5 @@
 """The tab that runs a local model."""
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
@@ -17,26 +16,19 @@ from hdbench.datasets.building.run_tables import answers_jsonl
 from hdbench.errors import HdbenchError, escaped
 from hdbench.output.report.items import cut
 from hdbench.output.report.page import MAX_MESSAGE
-from hdbench.space.context import SpaceContext
+from hdbench.space.context import SpaceContext, uploads
 from hdbench.space.jobs import running_model
 from hdbench.space.jobs.running_model import GOING, Ended, ModelRun, RunState
 from hdbench.space.jobs.scoring import Upload
-from hdbench.space.jobs.turns import Turn, Turns
-from hdbench.space.jobs.working import TaskProcesses, Waits
-from hdbench.space.server.asking import uploads
 from hdbench.space.tabs import shared
-from hdbench.space.texts import Say, TextError, text
-from hdbench.space.views.summary import render
+from hdbench.space.texts import Say, TextError, reason, text
+from hdbench.space.views.summary import problem, render
 
 FORMS = [".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp"]
 """The extensions that a browser offers; the content decides what a file is."""
 
 ITEMS = 5
 """Suggested number of items."""
-
-SHOWN_EVERY = 2.0
-"""Seconds between updates for waiting visitors on how many are ahead of them. Gradio notices
-only then whether a visitor has left."""
 
 MAX_TEXT = 5_000
 """Maximum characters of an answer that are shown; the download has them all."""
@@ -45,14 +37,11 @@ MAX_FIELDS = 200
 """Maximum fields of a record that are shown."""
 
 
-def run_tab(
-    context: SpaceContext, workers: TaskProcesses, say: Say, benchmark: gr.Dropdown
-) -> None:
+def run_tab(context: SpaceContext, say: Say, benchmark: gr.Dropdown) -> None:
     """Add the tab's controls to a `gr.Blocks`.
 
     Args:
         context: the Space's context.
-        workers: the processes that score what a model answered.
         say: the texts.
         benchmark: the choice of all tabs.
 
@@ -92,7 +81,7 @@ def run_tab(
                 files = shared.download_buttons(say, "run-")
             answers = gr.HTML(elem_id="run-answers")
     report = gr.HTML(elem_id="run-report")
-    runs = _VisitorRuns(context, workers)
+    runs = _VisitorRuns(context)
 
     def on_items(
         values: shared.Given, request: gr.Request, progress: gr.Progress = shared.BAR
@@ -114,6 +103,7 @@ def run_tab(
 
     outputs: list[Component] = [status, cancel, first, lines, *files, answers, report]
     started: dict[str, Any] = {"outputs": outputs, "show_progress_on": bar, **shared.PRIVATE}
+    started |= {"concurrency_id": "model", "concurrency_limit": 1}
     start.click(on_items, {model, benchmark, items}, **started)
     start_image.click(on_image, {model, benchmark, image, own_prompt}, **started)
     cancel.click(runs.stop, queue=False, **shared.PRIVATE)
@@ -127,34 +117,25 @@ def run_tab(
 
 
 class _VisitorRuns:
-    """The runs that visitors wait for or watch, of which one goes on at a time."""
+    """The runs that visitors watch."""
 
-    def __init__(self, context: SpaceContext, workers: TaskProcesses) -> None:
+    def __init__(self, context: SpaceContext) -> None:
         self._context = context
-        self._workers = workers
         self._watch = running_model.with_gpu(context.max_run_seconds)
-        self._turns = Turns(1, context.max_waiting, context.max_per_visitor)
         self._sessions: dict[Path, str] = {}  # folder of a run → its visitor
 
     def views(
         self, plan: Callable[[Path], ModelRun], request: gr.Request, progress: gr.Progress
     ) -> Iterator[list[Any]]:
-        """Yield the outputs of a run while it waits, while it goes on, and when it has ended."""
-        visitor = shared.visitor_of(request)
+        """Yield the outputs of a run while it goes on, and when it has ended."""
+        language = shared.language_of_visitor(request)
         try:
-            with (
-                self._turns.turn(visitor.address) as turn,
-                self._folder(request.session_hash or "") as folder,
-            ):
-                yield from self._waiting(turn, folder, visitor.language)
-                if not running_model.still_wanted(folder):
-                    line = text("run_stopped_none", visitor.language)
-                    yield _outputs(run_line(line, visitor.language), going=False)
-                    return
-                run = plan(folder)._replace(language=visitor.language)
-                yield from self._going(run, visitor, progress)
+            with self._folder(request.session_hash or "") as folder:
+                run = plan(folder)._replace(language=language)
+                yield from self._going(run, language, progress)
         except HdbenchError as error:
-            yield _outputs(shared.refusal(error, visitor.language, "run_error"), going=False)
+            message = problem(reason(error, language), language, "run_error")
+            yield _outputs(message, going=False)
 
     def stop(self, request: gr.Request) -> None:
         """Cancel the runs of the page that a request comes from."""
@@ -175,20 +156,8 @@ class _VisitorRuns:
             finally:
                 del self._sessions[folder]
 
-    def _waiting(self, turn: Turn, folder: Path, language: str) -> Iterator[list[Any]]:
-        """Yield the outputs while a run waits for its turn, until it is cancelled."""
-        shown_at = time.monotonic() - SHOWN_EVERY
-        while running_model.still_wanted(folder) and (before := self._turns.wait(turn)):
-            if time.monotonic() - shown_at >= SHOWN_EVERY:
-                shown_at = time.monotonic()
-                line = shared.waits(Waits(before - 1, again=False), language)
-                yield _outputs(run_line(line, language), going=True)
-
-    def _going(
-        self, run: ModelRun, visitor: shared.Visitor, progress: gr.Progress
-    ) -> Iterator[list[Any]]:
+    def _going(self, run: ModelRun, language: str, progress: gr.Progress) -> Iterator[list[Any]]:
         """Yield the outputs of a run while it goes on, and when it has ended."""
-        language = visitor.language
         questions = {question.id: question for question in run.questions}
         pictures: dict[str, str | None] = {}
         status, answers, count = "", "", 0
@@ -217,7 +186,7 @@ class _VisitorRuns:
                 yield ended(first=run_record(record, language, titles))
                 return
             upload = Upload(run.benchmark.spec.name, run.path)
-            views = shared.result_views(self._workers, self._context, upload, visitor, progress)
+            views = shared.result_views(self._context, upload, language, progress)
             for first, _, report, *files in views:
                 yield ended(first=first, report=report, files=files)
 
@@ -265,16 +234,6 @@ def run_status(state: RunState, language: str, limit: float) -> str:
         problem=cut(state.problem, MAX_MESSAGE),
         **counts,
     )
-
-
-def run_line(line: str, language: str) -> str:
-    """Return a line about a run that has not begun, as HTML.
-
-    Args:
-        line: the line.
-        language: the interface's language.
-    """
-    return render("run_status.html", language, line=line, ended=True, problem="")
 
 
 def run_answers(

@@ -12,9 +12,8 @@ from hdbench.answers.answers import UnknownIdsError
 from hdbench.evaluation.recognition import recognized
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import Upload, records
-from hdbench.space.jobs.working import TaskProcesses
 from hdbench.space.tabs import shared
-from hdbench.space.texts import Say, text
+from hdbench.space.texts import Say, reason, text
 from hdbench.space.views.example import write_example
 from hdbench.space.views.first_look import FirstLooks
 from hdbench.space.views.summary import problem
@@ -32,7 +31,6 @@ _PUBLISHED = {"name", "title", "version", "metric", "headline", "higher_is_bette
 
 def score_tab(
     context: SpaceContext,
-    workers: TaskProcesses,
     say: Say,
     benchmark: gr.Dropdown,
     first_looks: FirstLooks,
@@ -41,7 +39,6 @@ def score_tab(
 
     Args:
         context: the Space's context.
-        workers: the processes that score.
         say: the texts.
         benchmark: the choice of all tabs.
         first_looks: the view of each benchmark before anything is scored.
@@ -77,12 +74,12 @@ def score_tab(
     ) -> Iterator[list[Any]]:
         path = Path(values[file] or "")
         upload = Upload(values[benchmark], path, *(values[setting] for setting in settings))
-        visitor = shared.visitor_of(request)
+        language = shared.language_of_visitor(request)
         try:
-            for outputs in shared.result_views(workers, context, upload, visitor, progress):
+            for outputs in shared.result_views(context, upload, language, progress):
                 yield [None, gr.update(visible=False), *outputs]
         except UnknownIdsError as error:
-            name, shown, message = _elsewhere(context, upload, error, visitor.language)
+            name, shown, message = _elsewhere(context, upload, error, language)
             yield [name, shown, *shared.refused_view(message)]
 
     def example_file(benchmark: str) -> Iterator[str]:
@@ -90,14 +87,14 @@ def score_tab(
             yield str(write_example(context.benchmark(benchmark), Path(folder)))
 
     def first_look(benchmark: str, request: gr.Request) -> str:
-        return first_looks.html(benchmark, shared.visitor_of(request).language)
+        return first_looks.html(benchmark, shared.language_of_visitor(request))
 
     scoring: dict[str, Any] = {
         "fn": view,
         "inputs": {benchmark, file, *settings},
         "outputs": [target, elsewhere, first, run, report, *files],
         "show_progress_on": bar,
-        **shared.PRIVATE,
+        **shared.STARTED,
     }
     score.click(**scoring)
     run.input(**scoring)
@@ -114,7 +111,7 @@ def _elsewhere(
     """Return the benchmark that has the ids of a file, a button for it, and the question."""
     name = recognized(error.ids, context.ids)
     if name is None:
-        return None, gr.update(visible=False), shared.refusal(error, language, "error")
+        return None, gr.update(visible=False), problem(reason(error, language), language)
     titles_by_name = {name: title for title, name in context.choices(language)}
     titles = {"other": titles_by_name[name], "chosen": titles_by_name[upload.benchmark]}
     question = text("elsewhere_which", language, file=upload.path.name, **titles)
@@ -130,12 +127,11 @@ def _for_client(record: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def score_api(context: SpaceContext, workers: TaskProcesses) -> None:
+def score_api(context: SpaceContext) -> None:
     """Add the endpoints `/score` and `/benchmarks` to a `gr.Blocks`.
 
     Args:
         context: the Space's context.
-        workers: the processes that score.
     """
 
     def score(
@@ -143,7 +139,7 @@ def score_api(context: SpaceContext, workers: TaskProcesses) -> None:
     ) -> dict[str, Any]:
         """Score a file of answers; the records are those that hdbench score --json writes."""
         upload = Upload(benchmark, Path(file or ""), protocol)
-        results = shared.for_program(workers, request, records, context, upload)
+        results = shared.for_program(request, records, context, upload)
         return {"runs": [_for_client(record) for record in results]}
 
     def benchmarks() -> list[dict[str, Any]]:
@@ -159,5 +155,5 @@ def score_api(context: SpaceContext, workers: TaskProcesses) -> None:
             gr.Textbox("documented", label="Protocol"),
         ]
         output = gr.JSON(label="Result")
-        gr.Button("score").click(score, inputs, output, api_name="score")
+        gr.Button("score").click(score, inputs, output, api_name="score", **shared.QUEUED)
         gr.Button("benchmarks").click(benchmarks, None, output, api_name="benchmarks")

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import gradio as gr
 from gradio.blocks import Block
@@ -16,11 +15,9 @@ from hdbench.output.report.items import cut
 from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import Upload, View, view
-from hdbench.space.jobs.turns import QueueFullError
-from hdbench.space.jobs.working import Progress, Task, TaskProcesses, Waits
-from hdbench.space.server.limits import network
+from hdbench.space.jobs.working import Progress, Task, result, work
 from hdbench.space.texts import Say, reason, text, translations
-from hdbench.space.views.report_files import keep_report, thumbnails
+from hdbench.space.views.report_files import downloads, report_address, thumbnails
 from hdbench.space.views.summary import frame, problem
 
 LEADERBOARD_TAB = "leaderboards"
@@ -33,13 +30,22 @@ STARTS, RESULT = "hdb-starts", "hdb-result"
 """Classes of buttons that start work, and of the elements that show its result; `page.js`
 knows them too."""
 
+AT_ONCE = 2
+"""The number of files that are scored, or sets of runs compared, at the same time."""
+
 DOWNLOADS = ("xlsx", "csv", "json", "html")
 
 DOWNLOAD_ROW: dict[str, Any] = {"elem_classes": "hdb-downloads", "equal_height": True}
 """Options of the row of these buttons."""
 
+QUEUED: dict[str, Any] = {"concurrency_id": "work", "concurrency_limit": AT_ONCE}
+"""Options of events that start work; others wait for them in Gradio's queue."""
+
 PRIVATE: dict[str, Any] = {"api_visibility": "private"}
 """Options of events that no program may start."""
+
+STARTED: dict[str, Any] = {**PRIVATE, **QUEUED}
+"""Options of those events that start work."""
 
 HIDDEN: dict[str, Any] = {**PRIVATE, "show_progress": "hidden"}
 """Options of those events that take no time."""
@@ -150,7 +156,7 @@ def at_first(app: gr.Blocks, context: SpaceContext, linked: Mapping[str, Choice]
     ]
 
     def opened(request: gr.Request) -> dict[Block, Any]:
-        language = visitor_of(request).language
+        language = language_of_visitor(request)
         names = {name: title for title, name in context.choices(language)}
         names |= {protocol: text(f"protocol_{protocol}", language) for protocol in PROTOCOLS}
         updates: dict[Block, dict[str, Any]] = {
@@ -170,115 +176,55 @@ def at_first(app: gr.Blocks, context: SpaceContext, linked: Mapping[str, Choice]
     app.load(opened, None, outputs, queue=False, **HIDDEN).then(js="() => hdbenchOpen()", **HIDDEN)
 
 
-class Visitor(NamedTuple):
-    """A visitor who makes a request.
-
-    Attributes:
-        address: see `limits.visitor`.
-        language: the language of the interface.
-    """
-
-    address: str
-    language: str
+def language_of_visitor(request: gr.Request) -> str:
+    """Return the language of the interface of the visitor who sent a request."""
+    return language_of(request.headers.get("accept-language"))
 
 
-def visitor_of(request: gr.Request) -> Visitor:
-    """Return the visitor who sent a request."""
-    language = language_of(request.headers.get("accept-language"))
-    return Visitor(network(request.client.host if request.client else ""), language)
+def shown_work(progress: gr.Progress, task: Task, *arguments: Any) -> Iterator[Any]:
+    """Do a task with a progress bar; yield what it sends and returns."""
+    for message in work(task, *arguments):
+        if isinstance(message, Progress):
+            progress(message.share, desc=message.doing)
+        else:
+            yield message
 
 
-def shown_work(
-    workers: TaskProcesses, visitor: Visitor, progress: gr.Progress, task: Task, *arguments: Any
-) -> Iterator[Any]:
-    """Do a task for a visitor, with a progress bar; yield what it sends."""
-    for message in workers.work(visitor.address, task, *arguments):
-        show(progress, message, visitor.language)
-        yield message
-
-
-def for_program(
-    workers: TaskProcesses, request: gr.Request, task: Task, *arguments: Any
-) -> list[dict[str, Any]]:
+def for_program(request: gr.Request, task: Task, *arguments: Any) -> list[dict[str, Any]]:
     """Return the result of a task for a program.
 
     Raises:
         gr.Error: the task failed.
     """
-    visitor = visitor_of(request)
     try:
-        result: list[dict[str, Any]] = workers.result(visitor.address, task, *arguments)
+        records: list[dict[str, Any]] = result(task, *arguments)
     except HdbenchError as error:
-        raise gr.Error(escaped(reason(error, visitor.language)), print_exception=False) from error
-    return result
-
-
-def show(progress: gr.Progress, message: object, language: str) -> None:
-    """Show a visitor the progress of work, or that it is waiting.
-
-    Args:
-        progress: the visitor's progress bar.
-        message: `Progress` or `Waits`; anything else is ignored.
-        language: the interface's language.
-    """
-    if isinstance(message, Progress):
-        progress(message.share, desc=message.doing)
-    elif isinstance(message, Waits):
-        progress(None, desc=waits(message, language))  # 0 would be shown as "0.0%"
-
-
-def waits(wait: Waits, language: str) -> str:
-    """Return a line saying that work is waiting, and how many pieces are ahead.
-
-    Example:
-        >>> waits(Waits(2, again=False), "de"), waits(Waits(0, again=False), "en")
-        ('Warten auf einen freien Platz, 2 vor Ihnen', 'Waiting for a free place, you are next')
-    """
-    ahead = text("progress_ahead" if wait.before else "progress_next", language, before=wait.before)
-    return text("progress_waits_again" if wait.again else "progress_waits", language, ahead=ahead)
-
-
-def refusal(error: HdbenchError, language: str, lead: str) -> str:
-    """Return the reason why work was not done, as HTML.
-
-    Args:
-        error: the reason.
-        language: the interface's language.
-        lead: the key of the text before the reason, unless the queue is full: then nothing is wrong
-            with the request.
-    """
-    lead = "not_started" if isinstance(error, QueueFullError) else lead
-    return problem(reason(error, language), language, lead)
+        told = escaped(reason(error, language_of_visitor(request)))
+        raise gr.Error(told, print_exception=False) from error
+    return records
 
 
 def result_views(
-    workers: TaskProcesses,
-    context: SpaceContext,
-    upload: Upload,
-    visitor: Visitor,
-    progress: gr.Progress,
+    context: SpaceContext, upload: Upload, language: str, progress: gr.Progress
 ) -> Iterator[list[Any]]:
     """Yield the outputs of a scored file: first the score, then the report and the downloads.
 
     Raises:
         UnknownIdsError: the file has ids that are not in the benchmark.
     """
-    language = visitor.language
     if not upload.path.name:
         message = text("choose_file", language, megabytes=context.max_upload >> 20)
         yield refused_view(problem(message, language))
         return
     try:
-        with TemporaryDirectory() as folder:
-            task = (view, context, upload, language, Path(folder), thumbnails())
-            for message in shown_work(workers, visitor, progress, *task):
-                if isinstance(message, View):
-                    # Gradio copies the files before this goes on, where they are deleted.
-                    yield _outputs(message, language)
+        with downloads() as folder:
+            task = (view, context, upload, language, folder, thumbnails())
+            for message in shown_work(progress, *task):
+                yield _outputs(message, language)
     except UnknownIdsError:
         raise
     except HdbenchError as error:
-        yield refused_view(refusal(error, language, "error"))
+        yield refused_view(problem(reason(error, language), language))
 
 
 def refused_view(message: str) -> list[Any]:
@@ -296,6 +242,6 @@ def _outputs(view: View, language: str) -> list[Any]:
         value=view.chosen or "",
         visible=len(view.runs) > 1,
     )
-    report = frame(keep_report(view.files[-1], language), language) if view.files else ""
+    report = frame(report_address(view.files[-1], language), language) if view.files else ""
     files: Sequence[Path | None] = view.files or [None] * len(DOWNLOADS)
     return [view.first, runs, report, *map(download, files)]

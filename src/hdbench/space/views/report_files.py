@@ -4,22 +4,20 @@ A report has megabytes. Within the page it would go through Gradio's queue, and 
 server's memory for each visitor.
 """
 
-import hashlib
-import os
 import re
 import secrets
 import shutil
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
-from hdbench.common.jsonio import write_whole
 from hdbench.common.texts import language_of
-from hdbench.space.server.asking import uploads
-from hdbench.space.server.limits import FRAMED_BY
+from hdbench.space.context import uploads
+from hdbench.space.server.guard import FRAMED_BY
 from hdbench.space.server.page import PARAMETER
 from hdbench.space.views.summary import render
 
@@ -27,51 +25,34 @@ POLICY = f"sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox; {F
 """A report may run its own script and open the Hub in a new tab, but reach nothing around it, even
 if it is opened alone."""
 
-_NAME = re.compile(r"[A-Za-z0-9_-]{32,64}")
+_FOLDER = re.compile(r"[A-Za-z0-9_-]{32}")
 _BYTES = 24  # for a name of 32 characters, which cannot be guessed
 
 
-def keep_report(page: Path, language: str) -> str:
-    """Copy a report to where its visitor can see it, until uploads are deleted.
+@contextmanager
+def downloads() -> Iterator[Path]:
+    """Make a folder among the uploads, whose files Gradio deletes once a component has them.
 
-    Args:
-        page: the report's file.
-        language: the visitor's language.
-
-    Returns:
-        Its address, relative to the Space's page.
+    If the block fails, the folder is deleted.
     """
-    name = secrets.token_urlsafe(_BYTES)
-    path = _path(name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(page, path)
-    return _address(name, language)
-
-
-def shared_page(key: object, language: str, make: Callable[[], str]) -> str:
-    """Keep a page that many visitors see, like a report.
-
-    Args:
-        key: what it is made of.
-        language: its language.
-        make: makes it, unless it is there.
-
-    Returns:
-        Its address, relative to the Space's page.
-    """
-    name = hashlib.sha256(repr((key, language)).encode()).hexdigest()
-    path = _path(name)
+    folder = uploads() / secrets.token_urlsafe(_BYTES)
+    folder.mkdir(parents=True)
     try:
-        os.utime(path)  # it is deleted when nobody has asked for it for a while
-    except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, make().encode(errors="backslashreplace"))
-    return _address(name, language)
+        yield folder
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def report_address(report: Path, language: str) -> str:
+    """Return the address of a report in `downloads`, relative to the Space's page."""
+    return f"scored/{report.parent.name}/{report.name}?{PARAMETER}={language}"
 
 
 async def _report(request: Request) -> Response:
-    name = request.path_params["name"]
-    if not _NAME.fullmatch(name) or not (path := _path(name)).is_file():
+    folder, name = request.path_params["folder"], request.path_params["name"]
+    path = uploads() / folder / name
+    if not (_FOLDER.fullmatch(folder) and name.endswith(".html") and path.is_file()):
         language = language_of(request.headers.get("accept-language"))
         page = render("gone.html", language)
         return HTMLResponse(page, 404, {"Content-Security-Policy": POLICY})
@@ -79,18 +60,10 @@ async def _report(request: Request) -> Response:
     return FileResponse(path, media_type="text/html; charset=utf-8", headers=headers)
 
 
-REPORTS = Route("/report/{name}", _report)
-"""The route of all reports."""
+REPORTS = Route("/scored/{folder}/{name}", _report)
+"""The route of all reports on uploads."""
 
 
 def thumbnails() -> Path:
-    """Return the folder of the small pictures in reports, which are deleted like them."""
+    """Return the folder of the small pictures in reports."""
     return uploads().parent / "thumbnails"
-
-
-def _address(name: str, language: str) -> str:
-    return f"report/{name}?{PARAMETER}={language}"
-
-
-def _path(name: str) -> Path:
-    return uploads() / "reports" / f"{name}.html"

@@ -157,68 +157,6 @@ def test_html_in_values_names_and_comments_is_text(tmp_path, visit):
     assert truths(folder)[SCRIPT]["__proto__"] == "x"
 
 
-def test_from_one_item_to_the_next_with_the_keyboard_alone(tmp_path, visit):
-    folder = write_collection(tmp_path / "cards")
-    with serving(folder) as served:
-        page = visit(served, language="de-DE")
-        assert page.locator("html").get_attribute("lang") == "de"
-        page.keyboard.press("Tab")  # to the link to the form
-        page.keyboard.press("Enter")
-        page.keyboard.press("Tab")
-        page.keyboard.type("Urfaust")
-        page.keyboard.press("Alt+Enter")
-        expect(page.locator("#id")).to_have_text("b2")
-        expect(page.locator("#progress")).to_have_text("1 von 3 fertig")
-        page.keyboard.press("Escape")
-        page.keyboard.press("n")
-        expect(page.locator("#id")).to_have_text("b3")
-        page.keyboard.press("Alt+5")
-        expect(page.locator("#progress")).to_have_text("2 von 3 fertig")
-        page.keyboard.press("Control+z")
-        expect(page.locator("#progress")).to_have_text("1 von 3 fertig")
-        page.keyboard.press("Alt+ArrowLeft")
-        expect(page.locator("#id")).to_have_text("b2")
-        page.keyboard.press("/")
-        page.keyboard.type("urfau")
-        expect(page.locator("#found-items button")).to_have_count(1)
-        page.keyboard.press("Tab")
-        page.keyboard.press("Tab")
-        page.keyboard.press("Enter")
-        expect(page.locator("#id")).to_have_text("b1")
-        page.keyboard.press("?")
-        expect(page.get_by_role("dialog")).to_contain_text("Alt ↵")
-        expect(page.get_by_role("dialog")).to_contain_text("Alt 5")
-    assert truths(folder)["b1"]["title"] == "Urfaust"
-
-
-def statuses(folder):
-    with Store.open(folder, "reader") as store:
-        return {id_: store.state(id_).status for id_ in ("b1", "b2", "b3")}
-
-
-def test_typing_goes_on_in_the_first_field_of_the_next_item(tmp_path, visit):
-    folder = write_collection(tmp_path / "cards")
-    with serving(folder) as served:
-        page = visit(served)
-        for number, (name, title) in enumerate((("Frey", "Psalter"), ("May", "Nachlass")), 1):
-            page.get_by_role("button", name="Add: Persons").click()
-            page.keyboard.type(name)  # in a list, which the next item does not have
-            page.keyboard.press("Alt+Enter")
-            expect(page.locator("#id")).to_have_text(f"b{number + 1}")
-            page.keyboard.type(title)
-            expect(page.get_by_label("Title", exact=True)).to_have_value(title)
-        page.get_by_role("button", name="Add: Keywords").click()
-        page.keyboard.press("Alt+ArrowLeft")
-        expect(page.locator("#id")).to_have_text("b2")
-        page.keyboard.type(" 1543")  # the field that had the focus is not there, either
-        page.keyboard.press("Escape")
-        saved(page)
-        page.close()  # it may still ask for suggestions when the server is gone
-    titles = [record["title"] for record in truths(folder).values()]
-    assert titles == [None, "Psalter 1543", "Nachlass"]
-    assert statuses(folder) == {"b1": "done", "b2": "done", "b3": "open"}
-
-
 def test_nested_lists_grow_move_and_shrink(tmp_path, visit):
     folder = write_collection(tmp_path / "cards")
     with serving(folder) as served:

@@ -103,38 +103,6 @@ def test_two_people_annotate_alone_and_agreed_items_are_settled(tmp_path, visit)
     assert read_assigned(folder).unfinished == 1
 
 
-def test_what_differs_is_taken_or_typed_and_then_it_is_done(tmp_path, visit):
-    folder = assigned(tmp_path / "cards")
-    anna = {"title": "Faust", "kind": None, "year": 1808, "persons": [{"name": "May", "roles": []}]}
-    finish(folder, "anna", anna)
-    finish(folder, "ben", anna | {"title": "<b>Urfaust</b>", "persons": []})
-    with serving(folder, "--as", "ben") as served:
-        ben = visit(served)
-        expect(ben.locator("#stage")).to_contain_text("Still to be settled: 2 of 2")
-        expect(ben.locator(".settle h3").first).to_contain_text("Title")
-        expect(ben.locator(".settle pre").nth(1)).to_have_text("<b>Urfaust</b>")
-        expect(ben.locator(".settle pre").nth(2)).to_have_text("1. name: May\n\u2003roles: nothing")
-        ben.set_viewport_size({"width": 390, "height": 800})
-        set_status(ben, "done")  # far below the message
-        expect(ben.locator("#message")).to_contain_text("Still to be settled: 2")
-        expect(ben.locator("#message")).to_be_in_viewport(ratio=1)
-        ben.set_viewport_size({"width": 1280, "height": 720})
-        ben.get_by_role("button", name="Take what anna entered: Persons").click()
-        expect(ben.locator("#stage")).to_contain_text("1 of 2")
-        expect(ben.get_by_label("Name")).to_have_value("May")
-        expect(ben.get_by_label("Year")).to_have_value("1808")
-        fill(ben, Title="Faust. Ein Fragment")  # a third
-        expect(ben.locator("#stage")).to_contain_text("all values are settled")
-        ben.keyboard.press("Alt+Enter")
-        expect(ben.locator("#id")).to_have_text("b3")
-        assert truths(folder)["b1"] == anna | {"title": "Faust. Ein Fragment"}
-        ben.get_by_role("button", name="Previous").click()
-        expect(ben.locator("#how")).to_have_text("Made: settled between annotators")
-        expect(ben.locator(".settle")).to_have_count(0)
-    records = read_assigned(folder).finished[0].records
-    assert (records["anna"]["title"], records["ben"]["title"]) == ("Faust", "<b>Urfaust</b>")
-
-
 def test_work_of_others_is_neither_sent_nor_overwritable(tmp_path):
     folder = assigned(tmp_path / "cards", items=("b1",))
     with Store.open(folder, "anna") as store:
@@ -174,26 +142,6 @@ def test_work_of_others_is_neither_sent_nor_overwritable(tmp_path):
     assert not (folder / "history/ben.jsonl").exists()
     with Store.open(folder, "anna") as store:
         assert store.state("b1").record["title"] == SECRET
-
-
-def test_who_is_not_assigned_sees_the_image_alone(tmp_path, visit):
-    folder = assigned(tmp_path / "cards", items=("b2",), blind=("b3",))
-    (tmp_path / "run.jsonl").write_text(json.dumps({"id": "b3", "prediction": {"title": "x"}}))
-    with serving(folder, "--as", "clara", "--drafts", tmp_path / "run.jsonl") as served:
-        page = visit(served, language="de-DE")
-        expect(page.get_by_role("button", name="Entwurf")).to_be_visible()
-        page.keyboard.press("Alt+ArrowRight")
-        expect(page.locator("#stage")).to_contain_text("Andere bearbeiten diesen Eintrag")
-        expect(page.locator("#view img")).to_be_visible()
-        for hidden in ("#form", "#status", "#comment", "#drafts"):
-            expect(page.locator(hidden)).to_be_hidden()
-        page.keyboard.press("Alt+2")
-        page.keyboard.press("Alt+Enter")
-        expect(page.locator("#stage")).to_contain_text("ohne Entwurf")
-        expect(page.get_by_role("button", name="Entwurf")).to_be_hidden()
-        page.get_by_role("button", name="Einträge").click()
-        expect(page.locator("#found-items button").nth(1)).to_contain_text("bei anderen")
-    assert not (folder / "history/clara.jsonl").exists()
 
 
 def test_what_was_settled_survives_kill_9(tmp_path, browser):

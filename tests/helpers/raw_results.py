@@ -1,7 +1,6 @@
 """Stub of the published repository, with runs in its layout that are made of their JSONL."""
 
 import csv
-import gzip
 import io
 import json
 import tarfile
@@ -79,8 +78,3 @@ def packed(files, commit=REVISION, top=TOP):
                 member.size = len(data)
             archive.addfile(member, io.BytesIO(data))
     return buffer.getvalue()
-
-
-def read_runs(path):
-    """Return the runs in a file of recorded runs."""
-    return [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]

@@ -104,24 +104,6 @@ class Call:
         self.hub.repositories[kind, repo_id] = Repository(kind, repo_id, self.account.name, private)
         return {"url": url, "name": repo_id}
 
-    def delete(self):
-        wanted = self.json
-        namespace = wanted.get("organization") or (self.account.name if self.account else "")
-        self.writing(namespace)
-        found = self.repository(
-            f"{wanted.get('type') or 'model'}s", f"{namespace}/{wanted['name']}"
-        )
-        del self.hub.repositories[found.kind, found.id]
-        return {}
-
-    def settings(self, kind, repo):
-        self.writing(repo.split("/")[0])
-        found, wanted = self.repository(kind, repo), self.json
-        if "private" in wanted or "visibility" in wanted:
-            found.private = wanted.get("private", wanted.get("visibility") == "private")
-        found.gated = bool(wanted.get("gated", found.gated))
-        return {}
-
     def validate_yaml(self):
         content = self.json["content"]
         if why := refused("README.md", content.encode()):
@@ -160,14 +142,7 @@ class Call:
         if self.query.get("recursive", "false").lower() != "true":
             depth = path.strip("/").count("/") + (2 if path.strip("/") else 1)
             entries = [each for each in entries if each["path"].count("/") < depth]
-        start = int(self.query.get("cursor", 0))
-        end = start + self.hub.page_size
-        headers = {}
-        if end < len(entries):
-            recursive = self.query.get("recursive", "false")
-            there = f"{self.hub.url}{self.request.path}?recursive={recursive}&cursor={end}"
-            headers["Link"] = f'<{there}>; rel="next"'
-        return Answer(entries[start:end], headers=headers)
+        return entries
 
     def paths_info(self, kind, repo, revision):
         repository, oid = self.revision(kind, repo, revision)
@@ -200,11 +175,6 @@ class Call:
 
     def tag(self, kind, repo, revision):
         self.writing(repo.split("/")[0])
-        if self.request.method == "DELETE":
-            found = self.repository(kind, repo)
-            if found.tags.pop(revision, None) is None:
-                raise Refused(404, f"no tag {revision}", "RevisionNotFound")
-            return {}
         found, oid = self.revision(kind, repo, revision)
         if self.json["tag"] in found.tags:
             raise Refused(409, "Tag reference exists already")
@@ -304,8 +274,6 @@ class Call:
 
     def resolve(self, kind, repo, revision, path):
         repository, oid = self.revision(kind.strip("/"), repo, revision)
-        if repository.gated and (not self.account or not self.account.may_write):
-            raise Refused(403 if self.account else 401, "Access is restricted", "GatedRepo")
         file = repository.commits[oid].files.get(path)
         headers = {"X-Repo-Commit": oid}
         if file is None:
@@ -338,7 +306,6 @@ _REVISION = r"(?P<revision>[^/]+)"
 _ROUTES = [
     (("GET",), "/api/whoami-v2", Call.whoami),
     (("POST",), "/api/repos/create", Call.create),
-    (("DELETE",), "/api/repos/delete", Call.delete),
     (("POST",), "/api/validate-yaml", Call.validate_yaml),
     (("GET",), "/api/buckets/(?P<repo>[^/]+/[^/]+)", Call.bucket),
     (("GET",), "/api/jobs/(?P<namespace>[^/]+)", Call.jobs),
@@ -348,8 +315,7 @@ _ROUTES = [
     (("POST",), rf"{_REPO}/paths-info/{_REVISION}", Call.paths_info),
     (("GET",), rf"{_REPO}/refs", Call.refs),
     (("GET",), rf"{_REPO}/commits/{_REVISION}", Call.commits),
-    (("POST", "DELETE"), rf"{_REPO}/tag/{_REVISION}", Call.tag),
-    (("PUT",), rf"{_REPO}/settings", Call.settings),
+    (("POST",), rf"{_REPO}/tag/{_REVISION}", Call.tag),
     (("POST",), rf"{_REPO}/preupload/{_REVISION}", Call.preupload),
     (("POST",), rf"{_REPO}/commit/{_REVISION}", Call.commit),
     (("POST",), rf"{_PLACE}\.git/info/lfs/objects/batch", Call.lfs_batch),

@@ -66,7 +66,6 @@ class Repository:
     id: str
     author: str
     private: bool = False
-    gated: bool = False
     commits: dict[str, Commit] = field(default_factory=dict)
     branches: dict[str, str] = field(default_factory=dict)
     tags: dict[str, str] = field(default_factory=dict)
@@ -107,7 +106,7 @@ class Repository:
             "author": self.id.split("/")[0],
             "sha": commit.oid,
             "private": self.private,
-            "gated": "manual" if self.gated else False,
+            "gated": False,
             "disabled": False,
             "downloads": 0,
             "likes": 0,

@@ -7,7 +7,6 @@ that a client in a process of its own needs.
 import json
 import re
 import threading
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,8 +15,6 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from hub.api import Answer, Call, Refused
 from hub.repositories import Commit, File, Repository, is_text
-
-STALLED = 0  # instead of a status: there is no answer
 
 WRITER, READER, EXPIRED = "hf_writer", "hf_reader", "hf_expired"
 
@@ -40,10 +37,10 @@ class Request(NamedTuple):
 
 @dataclass
 class Fault:
-    """What goes wrong: a status instead of an answer, STALLED, or None for half an answer."""
+    """What goes wrong: a status instead of an answer."""
 
     pattern: str
-    status: int | None
+    status: int
     left: int
 
 
@@ -56,7 +53,6 @@ class Hub:
         accounts: token → whose it is; a token that is not here has expired.
         jobs: as `/api/jobs` lists them.
         requests: all that were received.
-        page_size: entries of a page of a listing.
     """
 
     url: str
@@ -66,7 +62,6 @@ class Hub:
     large: dict[str, bytes] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
-    page_size: int = 1000
     lock: Any = field(default_factory=threading.RLock)
 
     @property
@@ -98,14 +93,6 @@ class Hub:
     def fail(self, pattern, times=1, status=500):
         """Answer the next requests whose method and path match with an error."""
         self.faults.append(Fault(pattern, status, times))
-
-    def cut(self, pattern, times=1):
-        """Break the connection in the middle of the body of the next matching answers."""
-        self.faults.append(Fault(pattern, None, times))
-
-    def stall(self, pattern, times=1):
-        """Never answer the next matching requests."""
-        self.faults.append(Fault(pattern, STALLED, times))
 
     def fault(self, request):
         """The fault that is due for a request."""
@@ -153,19 +140,17 @@ class _Handler(BaseHTTPRequestHandler):
         with hub.lock:
             hub.requests.append(request)
             fault = hub.fault(request)
-            if fault and fault.status:
+            if fault:
                 answer = Answer({"error": "Internal Error"}, fault.status)
             else:
                 try:
                     answer = Call(hub, request, query, self.headers, body).answer()
                 except Refused as refused:
                     answer = Answer(refused.body, refused.status, refused.headers)
-        if fault and fault.status == STALLED:
-            time.sleep(600)
         answer = answer if isinstance(answer, Answer) else Answer(answer)
-        self._send(answer, cut=bool(fault) and fault.status is None)
+        self._send(answer)
 
-    def _send(self, answer, *, cut):
+    def _send(self, answer):
         data = answer.body
         kind = "application/octet-stream" if isinstance(data, bytes) else "application/json"
         data = data if isinstance(data, bytes) else json.dumps(data).encode()
@@ -176,8 +161,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(data[: len(data) // 2] if cut else data)
-        self.close_connection |= cut
+            self.wfile.write(data)
 
     def _chunks(self):
         while size := int(self.rfile.readline(), 16):

@@ -4,11 +4,9 @@ import hashlib
 import json
 import os
 import pty
-import re
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 
 import pytest
 import yaml
@@ -31,7 +29,6 @@ SPACES = (
     "text_cer",
     "zettel_f1",
 )
-DOCS = Path(__file__).parents[2] / "docs"
 RECIPES = resources.folder("dataset_scripts")
 DATASETS = (
     "advertxml",
@@ -346,12 +343,6 @@ def test_without_terminal_or_namespace_publishing_needs_yes(hub, publish, argume
         assert ("datasets", "hdb/zettelkatalog") in hub.repositories
 
 
-@pytest.mark.parametrize("namespace", ["hdb", "hdb-operator"])
-def test_named_own_namespace_is_published_without_asking(hub, publish, namespace):
-    publish("--only", "zettelkatalog", "--namespace", namespace, yes=False)
-    assert ("datasets", f"{namespace}/zettelkatalog") in hub.repositories
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize(("typed", "published"), [(b"y\n", True), (b"n\n", False), (b"\n", False)])
 def test_on_a_terminal_it_asks(hub, place, tmp_path, typed, published):
@@ -386,18 +377,6 @@ def test_a_dry_run_lists_all_and_asks_nobody(hub, publish, place):
     size = (place / "hdb/zettelkatalog/answer.schema.json").stat().st_size
     assert f"{size:,} B" in told
     assert "images/…/*.jpg (8 files)" in told
-
-
-def test_the_documentation_shows_the_files_that_there_are(publish):
-    shown = (DOCS / "publishing.md").read_text().partition("publish hdb --dry-run")[2]
-    command, _, listed = shown.partition("```")[0].partition("\n")
-    told = publish("--dry-run", *command.split(), token="")
-    assert listed_files(listed) == listed_files(told)
-
-
-def listed_files(told):
-    """How many files each repository has, and their names; sizes change with every version."""
-    return re.findall(r"\): (\d+) files|^  (\S.*?)  +[\d,]+ k?B *$", told, re.MULTILINE)
 
 
 def test_another_namespace_is_that_of_the_cards_too(hub, publish, place):

@@ -265,7 +265,9 @@ def own_folder(tmp_path, monkeypatch):
 @pytest.fixture(scope="session")
 def samples(built_once) -> Path:
     """A working directory with the samples of all benchmarks built into its hdb/."""
-    return built_once("samples", ("--all", "--sample"))
+    from hdbench.benchmarks.names import recipe_names  # noqa: PLC0415
+
+    return built_once("samples", (*recipe_names(), "--sample"))
 
 
 @pytest.fixture

@@ -216,7 +216,6 @@ def column_of_another_type(published):
         truth_not_json,
         truth_without_record,
         truth_of_another_schema,
-        missing_image,
         missing_truth,
         wrong_folder,
         no_licence,
@@ -339,10 +338,10 @@ def test_a_path_out_of_the_folder_is_refused(published, tmp_path, run_hdbench):
         assert_refused(done, "leads out of")
 
 
-def test_allow_missing_keeps_the_row_and_the_card_says_so(build, published, tmp_path):
+def test_a_row_without_its_image_stays_and_the_card_says_so(build, published, tmp_path):
     missing_image(published)
     published.path("images/00000.jpg").unlink()
-    done = build("--allow-missing")
+    done = build()
     assert done.returncode == 0, done.stderr
     assert "3 rows, 2 files missing" in done.stdout
     folder = tmp_path / "hdb/zettelkatalog"
@@ -411,30 +410,12 @@ def test_killed_build_keeps_the_old_one_and_can_be_repeated(
     assert tree(tmp_path / "hdb") == before
 
 
-def test_all_builds_the_whole_namespace(tmp_path, run_hdbench):
-    done = run_hdbench("build", "--all", "--sample", cwd=tmp_path)
+def test_all_names_build_the_whole_namespace(tmp_path, run_hdbench):
+    done = run_hdbench("build", *recipe_names(), "--sample", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     built = {folder.name for folder in (tmp_path / "hdb").iterdir()}
     assert built == {*recipe_names(), *METRICS, "scorer"}
     assert len(built) == 16
-
-
-@pytest.mark.parametrize("arguments", [[], ["zettelkatalog", "--all"]])
-def test_either_names_or_all(tmp_path, run_hdbench, arguments):
-    done = run_hdbench("build", *arguments, cwd=tmp_path)
-    assert_refused(done, "zettelkatalog", "--all")
-
-
-def test_all_builds_what_the_source_has_and_reports_the_rest(published, tmp_path, run_hdbench):
-    """Of an empty source: two want a licence first, the others find no files."""
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    done = run_hdbench("build", "--all", "--source", empty, cwd=tmp_path)
-    assert done.returncode == 2
-    errors = done.stderr.splitlines()
-    assert len(errors) == len(recipe_names())
-    assert all(line.startswith("error: ") for line in errors)
-    assert (tmp_path / "hdb/zettel_f1").is_dir()
 
 
 def test_what_people_read_stays_when_it_is_built_again(tmp_path):

@@ -1,16 +1,19 @@
-"""Recorded runs from the published repository's own files, and what differs from other sources."""
+"""Recorded runs from the published repository's own files, as a folder or an archive."""
 
 import json
+import tarfile
+import threading
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pyarrow.parquet as pq
 import pytest
 from building.test_results_dataset import tree, write
-from helpers.raw_results import TESTS, packed, raw_files
+from helpers.raw_results import REVISION, SCRIPT, TESTS, TOP, packed, raw_files
 
 from hdbench.answers.run_info import read_run_info
 from hdbench.common import resources
-from hdbench.datasets.building.results_check import check_results
-from hdbench.datasets.building.results_dataset import build_results
+from hdbench.datasets.building.results import build_results
 from hdbench.errors import HdbenchError
 
 CARD = {"author": {"last_name": "Noether"}}
@@ -100,14 +103,12 @@ def answers_of(place, run):
 @pytest.mark.parametrize("copied", [as_folder, as_archive])
 def test_a_copy_gives_the_dataset_of_its_json_lines(tmp_path, recorded, copied):
     build_results(tmp_path / "hdb", recorded)
-    result = build_results(tmp_path / "copied", copied(tmp_path, FILES))
-    assert (result.runs, result.answers) == ({"avisblatt": 1, "zettelkatalog": 2}, 10)
-    assert result.left_out == {}
+    [line] = build_results(tmp_path / "copied", copied(tmp_path, FILES))
+    assert "3 runs (avisblatt 1, zettelkatalog 2), 10 answers" in line
     expected, found = tree(tmp_path / "hdb/results"), tree(tmp_path / "copied/results")
     cards = [files.pop("README.md").decode() for files in (expected, found)]
     assert found == expected
     if copied is as_folder:
-        cards = [card.replace(".jsonl.gz", "") for card in cards]
         assert cards[0] == cards[1]
     else:
         assert "**a part of all runs**" in cards[0]
@@ -169,24 +170,22 @@ def test_older_texts_are_parsed_and_newer_are_not(tmp_path, request_file, answer
 
 
 @pytest.mark.parametrize(
-    ("changes", "why"),
+    ("name", "data"),
     [
-        ({"scoring.json": None}, "it has no scoring.json"),
-        ({"scoring.json": b"{"}, "it has no scoring.json"),
-        ({"request_T0420_b.json": b"{"}, "one of its requests cannot be read"),
-        ({"request_T420_b.json": b"{}"}, "one of its requests cannot be read"),
-        ({"scoring.json": b'{"f1_micro": 1e999, "a\\nb": 1}'}, "scores: 'a\\nb': must be a finite"),
+        ("scoring.json", None),
+        ("scoring.json", b"{"),
+        ("request_T0420_b.json", b"{"),
+        ("request_T0420_b.json", b"[]"),
     ],
 )
-def test_a_run_that_is_incomplete_is_left_out_with_the_reason(tmp_path, changes, why):
-    changed = FILES | {f"{NEW_FOLDER}/{name}": data for name, data in changes.items()}
-    result = built(tmp_path, {path: data for path, data in changed.items() if data is not None})
-    assert result.runs == {"avisblatt": 1, "zettelkatalog": 1}
-    assert list(result.left_out) == ["2025-11-25/T0420"]
-    assert why in result.left_out["2025-11-25/T0420"]
-    (line,) = result.left_out_lines
-    assert line.startswith("1 run is left out, since ")
-    assert line.endswith(": 2025-11-25/T0420")
+def test_a_run_that_is_incomplete_is_left_out_and_said(tmp_path, name, data):
+    files = FILES | {f"{NEW_FOLDER}/{name}": data}
+    line, left_out = built(
+        tmp_path, {path: data for path, data in files.items() if data is not None}
+    )
+    assert "2 runs (avisblatt 1, zettelkatalog 1)" in line
+    assert left_out.startswith("1 run is left out, since files of it are missing or damaged: ")
+    assert left_out.endswith(": 2025-11-25/T0420")
     assert "left out, since some of their files" in (tmp_path / "hdb/results/README.md").read_text()
 
 
@@ -198,6 +197,7 @@ def test_only_finite_numbers_at_the_top_are_figures(tmp_path):
         "model": "m",
         "is_done": True,
         "x": None,
+        "y": float("inf"),
     }
     built(tmp_path, FILES | {f"{NEW_FOLDER}/scoring.json": json.dumps(scores).encode()})
     info = read_run_info(tmp_path / "hdb/results/zettelkatalog/2025-11-25_T0420")
@@ -216,7 +216,10 @@ def test_a_test_without_a_prompt_has_runs_of_an_unknown_prompt(tmp_path):
         ({f"{NEW_FOLDER}/scoring.json": b"{}"}, "lacks benchmarks/benchmarks_tests.csv"),
         (FILES | {TESTS: b"id,test\nT0420,cards\n"}, "not a table of tests: 'name'"),
         (FILES | {TESTS: b"\xff\xfe"}, "not a table of tests: 'utf-8' codec"),
-        (FILES | {TESTS: FILES[TESTS].splitlines()[0]}, "has no recorded runs: it must have one"),
+        (
+            FILES | {TESTS: FILES[TESTS].splitlines()[0]},
+            "has no recorded runs: it must have files",
+        ),
     ],
 )
 def test_a_copy_without_usable_runs_is_refused(tmp_path, files, message):
@@ -237,85 +240,70 @@ def test_nothing_is_said_of_other_answers_than_were_reproduced(tmp_path):
     )
 
 
-def test_the_check_of_the_same_runs_says_that_all_are_equal(tmp_path, recorded):
-    build_results(tmp_path / "hdb", recorded)
-    before = tree(tmp_path / "hdb")
-    check = check_results(tmp_path / "hdb", as_archive(tmp_path, FILES))
-    assert check.lines == [
-        "avisblatt: 1 of 1 run has equal answers and figures",
-        "zettelkatalog: 2 of 2 runs have equal answers and figures",
-    ]
-    assert not check.differs
-    assert tree(tmp_path / "hdb") == before
+def member(**attributes):
+    """An entry of an archive."""
+    entry = tarfile.TarInfo()
+    for name, value in attributes.items():
+        setattr(entry, name, value)
+    return entry
 
 
-def test_the_check_says_what_differs_and_why(tmp_path, recorded):
-    answers = [answer | {"answer": None} for answer in OLD["answers"]]
-    older = OLD | {"answers": [{"id": "a_0", "answer": 1}, *answers[1:]], "model": "m"}
-    newer = NEW | {"reproducible": True, "scores": {"f1_micro": 0.5}}
-    gone = run("2025-12-01/T0500", {"id": "b", "answer": CARD})
-    write(recorded, zettelkatalog=[older, newer, gone])
-    (recorded / "fraktur_adverts.jsonl.gz").unlink()
-    build_results(tmp_path / "hdb", recorded)
-    files = raw_files(RUNS, in_text)
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE])
+def test_a_link_in_an_archive_is_not_followed(tmp_path, kind):
     path = f"{NEW_FOLDER}/request_T0420_b.json"
-    timed = json.loads(files[path]) | {"duration": 2.5, "text": "another"}
-    check = check_results(
-        tmp_path / "hdb", as_archive(tmp_path, files | {path: json.dumps(timed).encode()})
-    )
-    here = tmp_path / "hdb/results"
-    assert check.differs
-    assert check.lines == [
-        "avisblatt: 0 of 1 run has equal answers and figures",
-        "  only in the source: 1 run (2025-09-02_T0145)",
-        "zettelkatalog: 0 of 3 runs have equal answers and figures",
-        f"  only in {here}: 1 run (2025-12-01_T0500)",
-        "  items of 1 run (2025-03-02_T0007): the values differ",
-        "  model of 1 run (2025-03-02_T0007): the values differ",
-        "  prediction of 2 answers in 1 run (2025-03-02_T0007): "
-        f"the source has a record, parsed then or now from the text; {here} has none",
-        "  prediction of 2 answers in 1 run (2025-03-02_T0007): "
-        "not JSON: scored as an error in one, as no answer in the other",
-        "  published of 1 run (2025-11-25_T0420): the values differ",
-        "  reproducible of 1 run (2025-11-25_T0420): "
-        "it is known for certain predictions only, and these are others",
-        "  text of 1 answer in 1 run (2025-11-25_T0420): the values differ",
-        "  seconds of 1 answer in 1 run (2025-11-25_T0420): only the source has it",
-    ]
+    link = member(name=f"{TOP}/{path}", type=kind, linkname="/etc/passwd")
+    built(tmp_path, {name: data for name, data in FILES.items() if name != path} | {link: b""})
+    assert answers_of(tmp_path, "2025-11-25_T0420").keys() == {"c", "d"}
 
 
-def test_tokens_alone_make_no_answer_differ(tmp_path, recorded):
-    write(recorded, zettelkatalog=[NEW], avisblatt=[])
-    (recorded / "fraktur_adverts.jsonl.gz").unlink()
-    build_results(tmp_path / "hdb", recorded)
-    files = raw_files({"library_cards": [NEW]}, usage=usage)
-    check = check_results(tmp_path / "hdb", as_archive(tmp_path, files))
-    assert check.differs
-    assert check.lines == [
-        "zettelkatalog: 1 of 1 run has equal answers and figures",
-        "  cost_usd of 1 run (2025-11-25_T0420): only the source has it",
-        "  tokens of 3 answers in 1 run (2025-11-25_T0420): only the source has it",
-        "  seconds of 3 answers in 1 run (2025-11-25_T0420): only the source has it",
-    ]
+@pytest.mark.parametrize("top", ["..", f"{TOP}/..", "another", "/etc"])
+def test_a_path_that_leads_elsewhere_is_not_unpacked(tmp_path, top):
+    evil = member(name=f"{top}/{NEW_FOLDER}/request_T0420_e.json", size=2)
+    with suppress(HdbenchError):
+        built(tmp_path, FILES | {evil: b"{}"})
+        assert "e" not in answers_of(tmp_path, "2025-11-25_T0420")
+    assert {path.name for path in tmp_path.iterdir()} <= {"copy.tar.gz", "hdb"}
+    assert not [*tmp_path.parent.glob("results*")]
 
 
-def test_the_check_is_a_command_with_an_exit_status(tmp_path, recorded, run_hdbench):
-    def hdbench(*arguments):
-        return run_hdbench("build", *arguments, cwd=tmp_path, HDBENCH_CACHE=str(tmp_path / "cache"))
-
+@pytest.mark.parametrize("damage", [slice(-200), slice(20), slice(0)])
+def test_a_damaged_archive_is_refused(tmp_path, damage):
     archive = as_archive(tmp_path, FILES)
-    done = hdbench("results", "--source", archive, "--check")
-    assert done.returncode == 2
-    assert "hdb/results: has no recorded runs to compare with: build them first" in done.stderr
-    done = hdbench("results", "--source", archive)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("hdb/results: 3 runs (avisblatt 1, zettelkatalog 2), 10 answers")
-    done = hdbench("results", "--source", recorded, "--check")
-    assert (done.returncode, done.stdout.count(" equal answers and figures\n")) == (0, 2)
-    write(recorded, zettelkatalog=[OLD])
-    done = hdbench("results", "--source", recorded, "--check")
-    assert done.returncode == 1
-    assert "  only in hdb/results: 1 run (2025-11-25_T0420)\n" in done.stdout
-    done = hdbench("zettelkatalog", "--sample", "--check")
-    assert done.returncode == 2
-    assert "--check: only for results" in done.stderr
+    archive.write_bytes(archive.read_bytes()[damage])
+    with pytest.raises(HdbenchError, match=r"copy\.tar\.gz: not a \.tar\.gz of the published"):
+        build_results(tmp_path / "hdb", archive)
+    assert not (tmp_path / "hdb/results").exists()
+
+
+def test_the_archive_is_downloaded_once_and_again_where_it_broke_off(tmp_path, monkeypatch):
+    asked, data = [], packed(FILES)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_response(200)
+            self.end_headers()  # without a length, as GitHub sends it
+            self.wfile.write(data[:-200] if len(asked) == 1 else data)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    with serving(server):
+        monkeypatch.setattr(SCRIPT, "ADDRESS", f"http://127.0.0.1:{server.server_port}")
+        with pytest.raises(HdbenchError, match="or damaged"):
+            build_results(tmp_path / "hdb", None)
+        for _ in range(2):
+            [line] = build_results(tmp_path / "hdb", None)
+            assert "3 runs" in line
+    assert asked == [f"/{REVISION}"] * 2
+
+
+@contextmanager
+def serving(server):
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield
+    server.shutdown()
+    server.server_close()
+    thread.join()

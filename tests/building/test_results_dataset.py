@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hdbench.answers.run_info import Prompt, RunInfo, read_run_info
 from hdbench.benchmarks.names import recipe_names
 from hdbench.datasets.building.recipe import find_recipe, read_registry
-from hdbench.datasets.building.results_dataset import build_results
+from hdbench.datasets.building.results import build_results
 from hdbench.errors import HdbenchError
 
 pytestmark = pytest.mark.nightly
@@ -71,9 +71,8 @@ def table(path):
 def test_the_folder_has_the_documented_form(source, tmp_path):
     answers = [("sample-01", CARD, '{"a":1}'), ("sample-02", None, "sorry"), ("b", None, " \n")]
     write(source, zettelkatalog=[run("2026-01-24/T0252", *answers)])
-    built = build_results(tmp_path / "hdb", source)
+    build_results(tmp_path / "hdb", source)
     folder = tmp_path / "hdb/results"
-    assert built.folder == folder
     assert tree(folder).keys() == {
         *("README.md", ".built-by-hdbench", "models.yaml"),
         *("runs.parquet", "zettelkatalog/answers.parquet"),
@@ -228,9 +227,8 @@ def test_the_same_input_gives_the_same_bytes(source, tmp_path):
 
 def test_what_is_not_in_the_source_is_said(source, tmp_path, run_hdbench):
     others = [
-        *("book_advert_xml.jsonl.gz", "fraktur_adverts.jsonl.gz", "bibliographic_data.jsonl.gz"),
-        *("blacklist_cards.jsonl.gz", "company_lists.jsonl.gz", "medieval_manuscripts.jsonl.gz"),
-        "business_letters.jsonl.gz",
+        *("book_advert_xml", "fraktur_adverts", "bibliographic_data", "blacklist_cards"),
+        *("company_lists", "medieval_manuscripts", "business_letters"),
     ]
     write(source, zettelkatalog=[run(), run("b")])
     done = run_hdbench("build", "results", "--source", source, cwd=tmp_path)
@@ -263,7 +261,7 @@ def test_the_card_s_yaml_and_its_numbers_are_of_what_was_built(source, tmp_path)
     assert "2 benchmarks" in text
     assert "3 runs with 3 answers, of 2025-01-02 to 2026-01-24" in text
     assert "| `zettelkatalog` | 2 |" in text
-    assert "business_letters.jsonl.gz: of those benchmarks it contains no runs" in text
+    assert "business_letters: of those benchmarks it contains no runs" in text
     assert "a part of all runs" in text
 
 
@@ -342,10 +340,9 @@ def test_a_damaged_source_leaves_what_was_built_before(source, tmp_path):
         ),
         (
             ["results", "--source", "nowhere"],
-            "nowhere: has no recorded runs: it must have one or more of book_",
+            "nowhere: cannot be read: No such file or directory",
         ),
         (["results", "--sample", "--source", "."], "results: is built on its own, and takes only"),
-        (["results", "--allow-missing"], "results: is built on its own, and takes only"),
         (["results", "zettelkatalog", "--source", "."], "results: is built on its own"),
     ],
 )
@@ -372,7 +369,29 @@ def test_a_file_that_is_not_the_source_s_is_not_read(source, tmp_path):
     write(source, zettelkatalog=[run()])
     (source / "another.jsonl.gz").write_bytes(b"no gzip")
     (source / FILES["avisblatt"]).mkdir()
-    assert build_results(tmp_path / "hdb", source).runs == {"zettelkatalog": 1}
+    [line] = build_results(tmp_path / "hdb", source)
+    assert "1 runs (zettelkatalog 1)" in line
+
+
+WRONG = [
+    (run("../../away"), "'../../away' cannot name a folder"),
+    (run("a.parquet"), "cannot name a folder"),
+    ({key: value for key, value in run().items() if key != "scores"}, "'scores'"),
+    (run(model=3), "model"),
+    (run("a", ("1", None, "x"), ("1", None, "x")), "occurs twice"),
+    (run("a", (1, None, "x")), "the answer 1 has an id or a text that is no text"),
+    (run("a", ("1", None, ["x"])), "the answer '1' has an id or a text that is no text"),
+    (run(answers=[{"id": "1", "answer": 1, "tokens": "many"}]), "not a recorded run"),
+]
+
+
+@pytest.mark.parametrize(("line", "why"), WRONG, ids=[why for _, why in WRONG])
+def test_what_is_no_run_is_refused_with_its_place(source, tmp_path, line, why):
+    write(source, zettelkatalog=[line])
+    with pytest.raises(HdbenchError, match=r"library_cards\.jsonl\.gz:1: ") as refused:
+        build_results(tmp_path / "hdb", source)
+    assert why in str(refused.value)
+    assert not (tmp_path / "hdb/results").exists()
 
 
 def test_results_is_no_benchmark():

@@ -6,7 +6,11 @@ import json
 import tarfile
 from itertools import count
 
-from hdbench.datasets.building.results_sources import REVISION
+from hdbench.common import resources
+from hdbench.datasets.building.recipe import load_script
+
+SCRIPT = load_script(resources.folder("dataset_scripts") / "results/build.py")
+REVISION = SCRIPT.REVISION
 
 HEADING = (
     *("id", "name", "provider", "model", "dataclass", "temperature", "role_description"),

@@ -1,5 +1,7 @@
 """A model's answer to one item, and what had to be done to read it."""
 
+import json
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 Status = Literal["clean", "unwrapped", "repaired", "truncated", "unparsable", "unanswered"]
@@ -79,6 +81,25 @@ class WrittenAnswer(TypedDict, total=False):
     constrained: bool
     keeps_schema: bool
     error: str | None
+
+
+def answers_jsonl(answers: Iterable[WrittenAnswer]) -> bytes:
+    """Return answers as JSON Lines.
+
+    Raises:
+        ValueError: there is a number that JSON does not have, such as NaN.
+    """
+    return "".join(json_text(answer) + "\n" for answer in answers).encode()
+
+
+def json_text(value: Any) -> str:
+    """Return a value as JSON on one line, its lone surrogates as escapes.
+
+    Raises:
+        ValueError: there is a number that JSON does not have, such as NaN.
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 class Answer(NamedTuple):

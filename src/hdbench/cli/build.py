@@ -7,35 +7,30 @@ from typing import Annotated
 import typer
 
 from hdbench.annotating.agreement import agreement_of_recipe
-from hdbench.benchmarks.names import recipe_names
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.check import lines_of, warnings_line
-from hdbench.cli.terminal import say, say_error
+from hdbench.cli.terminal import say
 from hdbench.common.names import bare
-from hdbench.common.progress import in_lines
 from hdbench.datasets.building.builder import build as build_dataset
 from hdbench.datasets.building.builder import install_spaces
 from hdbench.datasets.building.checks.folder import refuse_errors
 from hdbench.datasets.building.checks.problems import CheckReport, FaultyFolderError
 from hdbench.datasets.building.metadata import Built
 from hdbench.datasets.building.recipe import find_recipe, plain_folder
-from hdbench.datasets.building.results_check import check_results
-from hdbench.datasets.building.results_dataset import NAME, build_results
+from hdbench.datasets.building.results import build_results
 from hdbench.errors import HdbenchError, Message, joined
+from hdbench.results.model_facts import RESULTS
 
 
 def command(
-    names: Annotated[list[str] | None, typer.Argument(metavar="BENCHMARK…")] = None,
+    names: Annotated[list[str], typer.Argument(metavar="BENCHMARK…")],
     *,
-    every: Annotated[bool, typer.Option("--all")] = False,
     source: Path | None = None,
     out: Path = DEFAULT_OUT,
     sample: Annotated[bool, typer.Option("--sample")] = False,
-    allow_missing: Annotated[bool, typer.Option("--allow-missing")] = False,
     accept_licence: Annotated[bool, typer.Option("--accept-licence")] = False,
     run_script: Annotated[bool, typer.Option("--run-script")] = False,
     accept_changed: Annotated[list[str] | None, typer.Option(metavar="FILE")] = None,
-    check: Annotated[bool, typer.Option("--check")] = False,
 ) -> None:
     """Build the datasets into a folder that stands for the Hub.
 
@@ -45,79 +40,41 @@ def command(
     Args:
         names: Benchmarks, or folders with a benchmark.yaml; or results, the dataset of the recorded
             runs.
-        every: Build every benchmark that hdbench has.
-        source: A folder with the published files; by default they are downloaded. For results also
-            the published repository's .tar.gz, or a folder with .jsonl.gz files of recorded runs.
+        source: A folder with the published files; by default they are downloaded. Items whose image
+            it lacks have none. For results also the published repository's .tar.gz, or a folder
+            with .jsonl.gz files of recorded runs.
         out: The namespace folder to write to.
         sample: Build the small sample that hdbench carries.
-        allow_missing: Keep rows whose image is missing.
         accept_licence: Build even if the licence is not an open one.
         run_script: Run the build.py of a folder that is not hdbench's own: a program with all your
             rights, so read it first.
         accept_changed: A file of --source that may differ from the published one, such as a
             corrected table; the dataset then has a version of its own. May be repeated.
-        check: Only for results: build nothing, but compare what --source, or the download, has with
-            what was built into --out before, and show what is equal, what differs and why. Exit
-            status 1 if anything differs.
     """
-    if NAME in map(bare, names or ()) and not every:
-        if len(names or ()) > 1 or sample or allow_missing or accept_changed:
+    if RESULTS in map(bare, names):
+        if len(names) > 1 or sample or accept_changed:
             raise HdbenchError(
-                "{name}: is built on its own, and takes only --source, --out and --check", name=NAME
+                "{name}: is built on its own, and takes only --source and --out", name=RESULTS
             )
-        _results(out, source, check=check)
+        for line in build_results(out, source):
+            say(line)
         return
-    if check:
-        raise HdbenchError("--check: only for {name}", name=NAME)
-    if every == bool(names):
-        raise HdbenchError(
-            "name benchmarks ({names}), or give --all", names=", ".join(recipe_names())
+    checked = [] if sample else _checked(names, out)
+    for recipe in [find_recipe(name, sample=sample, run_script=run_script) for name in names]:
+        built = build_dataset(
+            recipe,
+            out,
+            source=source,
+            accept_licence=accept_licence,
+            accept_changed=accept_changed or (),
+            agreement=agreement_of_recipe(recipe),
         )
-    checked = [] if sample else _checked(names or (), out, allow_missing=allow_missing)
-    failed = False
-    for recipe in [
-        find_recipe(name, sample=sample, run_script=run_script) for name in names or recipe_names()
-    ]:
-        try:
-            built = build_dataset(
-                recipe,
-                out,
-                source=source,
-                allow_missing=allow_missing,
-                accept_licence=accept_licence,
-                accept_changed=accept_changed or (),
-                agreement=agreement_of_recipe(recipe),
-            )
-        except HdbenchError as error:
-            if not every:
-                raise
-            failed = True  # one source need not have all of them: the others are built anyway
-            say_error(error)
-            continue
         say("{place}: {facts}", place=built.folder, facts=joined(_facts(built)))
         say("  files: {files}", files=joined(_files_of(built.folder)))
     for report in filter(lambda report: report.warnings, checked):
         typer.echo(warnings_line(report), err=True)
     if spaces := install_spaces(out):
         say("metrics and the scorer, as Spaces: {folders}", folders=", ".join(map(str, spaces)))
-    if failed:
-        raise typer.Exit(2)
-
-
-def _results(out: Path, source: Path | None, *, check: bool) -> None:
-    """Build the recorded runs, or compare them with those that were built before."""
-    with in_lines():  # half a gigabyte may be downloaded
-        if not check:
-            built = build_results(out, source)
-            say(built.line)
-            for line in built.left_out_lines:
-                say(line, err=True)
-            return
-        checked = check_results(out, source)
-    for line in checked.lines:
-        say(line)
-    if checked.differs:
-        raise typer.Exit(1)
 
 
 def _facts(built: Built) -> list[str]:
@@ -143,11 +100,11 @@ def _files_of(folder: Path) -> list[str]:
     ]
 
 
-def _checked(names: Iterable[str], out: Path, *, allow_missing: bool) -> list[CheckReport]:
+def _checked(names: Iterable[str], out: Path) -> list[CheckReport]:
     """Check those of the names that are folders of the user's own."""
     folders = filter(None, map(plain_folder, names))
     try:
-        return [refuse_errors(folder, out, allow_missing=allow_missing) for folder in folders]
+        return [refuse_errors(folder, out) for folder in folders]
     except FaultyFolderError as error:
         for line in lines_of(error.report):
             typer.echo(line, err=True)

@@ -11,15 +11,13 @@ import typer
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.terminal import localized, shown
 from hdbench.datasets.building.checks.folder import check_folder
-from hdbench.datasets.building.checks.problems import EXAMPLES, CheckReport, Example, Problem
+from hdbench.datasets.building.checks.problems import CheckReport, Example, Problem
 from hdbench.errors import Message, escaped, joined
 
 
 def command(
     folder: Path,
     *,
-    out: Path = DEFAULT_OUT,
-    examples: Annotated[int, typer.Option(min=0)] = EXAMPLES,
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
     """Find everything that is wrong with a folder of your own before it is built.
@@ -29,11 +27,9 @@ def command(
 
     Args:
         folder: The benchmark's folder, with benchmark.yaml and metadata.jsonl.
-        out: The namespace folder in which it may have been built before.
-        examples: How many places to name for each problem.
         as_json: Print the problems as JSON.
     """
-    report = check_folder(folder, out, examples=examples)
+    report = check_folder(folder, DEFAULT_OUT)
     if as_json:
         typer.echo(json.dumps(report.to_dict(), ensure_ascii=False, indent=2))
     else:

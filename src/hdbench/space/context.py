@@ -10,8 +10,8 @@ from typing import Any
 from hdbench.answers.run_info import RUN_FILE, is_run
 from hdbench.benchmarks.benchmark import EXAMPLE, Benchmark, load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
-from hdbench.datasets.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError, changed
+from hdbench.results.model_facts import RESULTS
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class SpaceContext:
         folders = sorted(path.parent for path in self.namespace.glob(f"*/{DESCRIPTION}"))
         if not folders:
             raise HdbenchError(
-                "{place}: no benchmark here: build them with: hdbench build --all",
+                "{place}: no benchmark here: build them with: hdbench build NAME",
                 place=self.namespace,
             )
         loaded = [load_benchmark(str(folder)) for folder in folders]

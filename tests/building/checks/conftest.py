@@ -82,14 +82,14 @@ class Folder:
         self.write("answer.schema.json", json.dumps(self.schema))
         self.write("metadata.jsonl", "".join(json.dumps(row) + "\n" for row in self.rows))
 
-    def check(self, *, save: bool = True, **options):
+    def check(self, *, save: bool = True):
         if save:
             self.save()
-        return check_folder(self.path, self.out, **options)
+        return check_folder(self.path, self.out)
 
-    def only(self, **options):
+    def only(self):
         """The one problem there is."""
-        report = self.check(**options)
+        report = self.check()
         assert [each.kind for each in report.problems] == [report.problems[0].kind]
         return report.problems[0]
 

@@ -88,16 +88,6 @@ def test_with_warnings_alone_it_is_built_and_they_are_counted(folder, run_hdbenc
     assert done.stderr == "1 warning: hdbench check cards\n"
 
 
-@pytest.mark.slow
-def test_allow_missing_builds_without_an_image(folder, run_hdbench):
-    (folder.path / "images/3.png").unlink()
-    folder.save()
-    assert run_hdbench("build", "cards", cwd=folder.path.parent).returncode == 2
-    done = run_hdbench("build", "cards", "--allow-missing", cwd=folder.path.parent)
-    assert done.returncode == 0, done.stderr
-    assert "24 rows, 1 files missing" in done.stdout
-
-
 def test_terminal_sequences_in_names_are_escaped(folder, run_hdbench):
     folder.rows[3]["id"] = folder.rows[2]["id"] = "\x1b[31mred"
     folder.rows[4]["\x1b[2J"] = 1

@@ -43,7 +43,6 @@ def build(
     out: Path,
     *,
     source: Path | None = None,
-    allow_missing: bool = False,
     accept_licence: bool = False,
     accept_changed: Sequence[str] = (),
     agreement: Agreement | None = None,
@@ -56,7 +55,6 @@ def build(
         recipe: what to build.
         out: the namespace folder, such as `hdb`.
         source: a folder with the source files; None downloads them.
-        allow_missing: keep rows whose media the source lacks, with null media.
         accept_licence: build even if the licence is not an open one.
         accept_changed: names of pinned files that may differ, such as a corrected table; this gives
             a version of its own.
@@ -75,7 +73,7 @@ def build(
     recipe = recipe.of_source(files)
     spec = recipe.spec
     with writing(out, spec.name) as folder:
-        built = _write_rows(recipe, files, folder, allow_missing=allow_missing)
+        built = _write_rows(recipe, files, folder)
         (folder / "prompt.txt").write_bytes(recipe.prompt(files))
         for name in ("answer.schema.json", "CHANGELOG.md"):
             _copy(recipe, name, folder / name)
@@ -158,8 +156,8 @@ def _forget_cached_copy(folder: Path) -> None:
     shutil.rmtree(builder.cache_dir, ignore_errors=True)
 
 
-def _write_rows(recipe: Recipe, files: SourceFiles, folder: Path, *, allow_missing: bool) -> Built:
-    """Write the media and the metadata."""
+def _write_rows(recipe: Recipe, files: SourceFiles, folder: Path) -> Built:
+    """Write the media and the metadata; what a published source lacks is null, and is said."""
     spec = recipe.spec
     ids: set[str] = set()
     missing: list[str] = []
@@ -192,10 +190,9 @@ def _write_rows(recipe: Recipe, files: SourceFiles, folder: Path, *, allow_missi
             for name, text in texts.items():
                 if text is not None:
                     dates.add(name, text)
-    if missing and not allow_missing:
+    if missing and not recipe.has_script:
         raise HdbenchError(
-            "{name}: {count} media files are missing: {files}: get them, or keep their rows "
-            "without them with --allow-missing",
+            "{name}: {count} media files are missing: {files}",
             name=spec.name,
             count=len(missing),
             files=", ".join(missing),

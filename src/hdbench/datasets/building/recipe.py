@@ -235,7 +235,7 @@ class Recipe:
     def _script(self) -> ModuleType:
         """Return the recipe's `build.py`, run once."""
         self.refuse_script()
-        return _load_script(file_in(self.folder, SCRIPT))
+        return load_script(file_in(self.folder, SCRIPT))
 
     @property
     def _metadata(self) -> Path:
@@ -247,7 +247,8 @@ class Recipe:
 
 
 @cache
-def _load_script(path: Path) -> ModuleType:
+def load_script(path: Path) -> ModuleType:
+    """Run a recipe's `build.py`, once, and return its module."""
     module_spec = importlib.util.spec_from_file_location(f"_build_{path.parent.name}", path)
     if module_spec is None or module_spec.loader is None:
         raise HdbenchError("{place}: cannot be imported", place=path)

@@ -21,10 +21,10 @@ from hdbench.common.names import did_you_mean
 from hdbench.datasets.building.card import CARD, card_yaml
 from hdbench.datasets.building.licences import OPEN_LICENCES
 from hdbench.datasets.building.placeholders import MAX_FILLED
-from hdbench.datasets.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError, Message
 from hdbench.output.publishing.wheel import NAME as WHEEL
 from hdbench.output.publishing.wheel import make_wheel
+from hdbench.results.model_facts import RESULTS
 from hdbench.scoring.metric import PROTOCOLS
 
 DECLARATION = "eval.yaml"
@@ -113,7 +113,7 @@ def find_repositories(
     """
     if not folder.is_dir():
         raise HdbenchError(
-            "{place}: no such folder: build it first, with hdbench build --all", place=folder
+            "{place}: no such folder: build it first, with hdbench build NAME", place=folder
         )
     names = sorted(path.name for path in folder.iterdir() if (path / CARD).exists())
     only = [name.rpartition("/")[2] for name in only]
@@ -135,7 +135,7 @@ def find_repositories(
     ]
     if not repositories:
         raise HdbenchError(
-            "{place}: nothing to publish: build it first, with hdbench build --all", place=folder
+            "{place}: nothing to publish: build it first, with hdbench build NAME", place=folder
         )
     for repository in repositories:
         is_allowed = repository.licence in OPEN_LICENCES or repository.rights is not None

@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 from hdbench.common.hub import one_line_errors
-from hdbench.datasets.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError
+from hdbench.results.model_facts import RESULTS
 
 EVERY = 600
 """Seconds between checks for newly merged runs."""

@@ -14,11 +14,10 @@ from starlette.routing import Route
 
 from hdbench.common.progress import Listener
 from hdbench.common.texts import language_of
-from hdbench.datasets.building.results_dataset import NAME as RESULTS
 from hdbench.errors import HdbenchError, escaped, without_folders
 from hdbench.output.leaderboard.boards import Board, leaderboards
 from hdbench.output.report.page import report_page
-from hdbench.results.model_facts import MODELS_FILE, ModelFacts, read_model_facts
+from hdbench.results.model_facts import MODELS_FILE, RESULTS, ModelFacts, read_model_facts
 from hdbench.results.result import Result
 from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from PIL import Image
 
-from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.answer import WrittenAnswer, answers_jsonl
 from hdbench.answers.folders import OUR_ANSWERS
 from hdbench.answers.run_info import RUN_FILE
 from hdbench.answers.subset import OF_ALL, STOPPED
@@ -26,7 +26,6 @@ from hdbench.common import processes
 from hdbench.common.jsonio import write_json, write_whole
 from hdbench.common.thumbnails import FORMATS, MAX_PIXELS, thumbnail
 from hdbench.common.translation import translated
-from hdbench.datasets.building.run_tables import answers_jsonl
 from hdbench.errors import HdbenchError, Message
 from hdbench.running.answers_file import read_answers
 from hdbench.running.backend import Question

@@ -10,9 +10,8 @@ from typing import Any
 import gradio as gr
 from gradio.components import Component
 
-from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.answer import WrittenAnswer, answers_jsonl
 from hdbench.answers.titles import FieldTitles
-from hdbench.datasets.building.run_tables import answers_jsonl
 from hdbench.errors import HdbenchError, escaped
 from hdbench.output.report.items import cut
 from hdbench.output.report.page import MAX_MESSAGE

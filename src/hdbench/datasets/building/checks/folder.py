@@ -6,7 +6,6 @@ from hdbench.benchmarks.benchmark import METADATA
 from hdbench.datasets.building.checks.description import check_description
 from hdbench.datasets.building.checks.media import check_media
 from hdbench.datasets.building.checks.problems import (
-    EXAMPLES,
     CheckReport,
     FaultyFolderError,
     Problems,
@@ -19,16 +18,12 @@ from hdbench.datasets.building.recipe import SCRIPT
 from hdbench.errors import HdbenchError
 
 
-def check_folder(
-    folder: Path, out: Path, *, allow_missing: bool = False, examples: int = EXAMPLES
-) -> CheckReport:
+def check_folder(folder: Path, out: Path) -> CheckReport:
     """Check a benchmark in the plain form for all problems.
 
     Args:
         folder: the folder.
         out: the namespace folder in which the benchmark may have been built before.
-        allow_missing: a missing image is not an error.
-        examples: how many places are named for each problem.
 
     Raises:
         HdbenchError: there is no such folder, or it is not in the plain form.
@@ -43,14 +38,14 @@ def check_folder(
         raise HdbenchError(
             "{place}: its build.py makes the rows: hdbench build checks them", place=folder
         )
-    problems = Problems(examples)
+    problems = Problems()
     described = check_description(folder, problems)
     schema = check_texts(folder, described.spec, problems)
     rows = RowChecker(described, schema, problems)
     rows.read(folder / METADATA)
     media = {}
     if rows.shown not in (None, "text"):
-        media = check_media(folder, rows.shown, rows.media, problems, allow_missing=allow_missing)
+        media = check_media(folder, rows.shown, rows.media, problems)
     if described.spec is not None and not problems.errors:
         check_version(folder, described.spec, media, out, problems)
     return CheckReport(
@@ -58,14 +53,14 @@ def check_folder(
     )
 
 
-def refuse_errors(folder: Path, out: Path, *, allow_missing: bool = False) -> CheckReport:
+def refuse_errors(folder: Path, out: Path) -> CheckReport:
     """Return the report of `check_folder`, if it has only warnings.
 
     Raises:
         FaultyFolderError: there are errors.
         HdbenchError: there is no such folder.
     """
-    report = check_folder(folder, out, allow_missing=allow_missing)
+    report = check_folder(folder, out)
     if report.errors:
         raise FaultyFolderError(report)
     return report

@@ -79,8 +79,6 @@ def check_media(
     kind: str,
     rows_by_path: Mapping[str, list[RowPlace]],
     problems: Problems,
-    *,
-    allow_missing: bool = False,
 ) -> dict[str, MediaFile]:
     """Check the files that rows name.
 
@@ -89,7 +87,6 @@ def check_media(
         kind: the media column: `image`, `pages` or `pdf`.
         rows_by_path: path as written → the rows that name it.
         problems: where to add what is wrong.
-        allow_missing: a missing file is only a warning.
 
     Returns:
         Path → its content, for the files that are there and intact.
@@ -116,7 +113,7 @@ def check_media(
             value = Message("{path} (there is {near})", path=path, near=escaped(near))
             at = [Example(*place, value) for place in places]
             name = "media_missing.near"
-        problems.add(name, *at, severity="warning" if allow_missing else None)
+        problems.add(name, *at)
     resolved = {(folder / path).resolve() for path in usable}
     for path in present:
         if (folder / path).resolve() not in resolved:

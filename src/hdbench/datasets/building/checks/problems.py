@@ -85,16 +85,11 @@ def _filled(template: str, values: dict[str, Any]) -> Message:
 class Problems:
     """The problems found so far, each once, with a count and its first examples.
 
-    Args:
-        examples: how many of these are kept.
-
     Attributes:
-        examples: likewise.
         left_out: how many places had a problem that is not kept, see `MAX_ALIKE`.
     """
 
-    def __init__(self, examples: int = EXAMPLES) -> None:
-        self.examples = examples
+    def __init__(self) -> None:
         self._problems: dict[tuple[str, str, str, str], Problem] = {}
         self._kinds: Counter[str] = Counter()
         self.left_out = 0
@@ -139,7 +134,7 @@ class Problems:
             self._kinds[problem.kind] += 1
         recorded = self._problems.setdefault(key, problem)
         recorded.count += times
-        recorded.examples += at[: self.examples - len(recorded.examples)]
+        recorded.examples += at[: EXAMPLES - len(recorded.examples)]
 
     @property
     def errors(self) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.schema_parts import FieldSchema
-from hdbench.datasets.building.checks.problems import Example, Problems, shown
+from hdbench.datasets.building.checks.problems import EXAMPLES, Example, Problems, shown
 from hdbench.datasets.building.checks.values import Path, RowPlace, dotted, is_blank
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.metric import Metric, MissingFieldsError
@@ -60,7 +60,7 @@ class AgainstSchema:
             blank = is_blank(violation.value)
             key = (violation.field, violation.rule, violation.message, blank)
             count, first = self._violations.get(key, (0, []))
-            if len(first) < self._problems.examples:
+            if len(first) < EXAMPLES:
                 first.append((place, violation.value))
             self._violations[key] = (count + 1, first)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from hdbench.datasets.building.checks.near_values import near_values
-from hdbench.datasets.building.checks.problems import Example, Problems, shown
+from hdbench.datasets.building.checks.problems import EXAMPLES, Example, Problems, shown
 from hdbench.errors import Message
 
 MAX_FIELDS = 2_000
@@ -133,7 +133,7 @@ class FieldValues:
             kind = _KINDS[type(value)]
             field_values.kinds[kind] += 1
             first = field_values.first.setdefault(kind, [])
-            if len(first) < self._problems.examples:
+            if len(first) < EXAMPLES:
                 first.append((place, value))
             if kind is _TEXT:
                 self._add_text(field_values, value, place)

@@ -131,7 +131,7 @@ def test_page_of_models_in_a_browser(collection, run_hdbench, browser, width, la
     show_a_card(collection)
     answers = {"0000": {"prediction": {"title": HOSTILE, HOSTILE: HOSTILE}}}
     write_run(collection / "runs/hostile", answers, model=HOSTILE)
-    done = run_hdbench("report", "runs", "-o", "page", "--language", language, cwd=collection)
+    done = run_hdbench("--language", language, "report", "runs", "-o", "page", cwd=collection)
     assert done.returncode == 0, done.stderr
     context = browser.new_context(viewport={"width": width, "height": 800}, offline=True)
     page = context.new_page()

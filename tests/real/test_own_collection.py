@@ -176,8 +176,8 @@ def test_two_runs_are_scored_and_compared(runs, run_hdbench):
 
 def test_the_report_is_in_german_with_the_model_s_name(runs, run_hdbench):
     done = run_hdbench(
-        *("report", "hdb/karten", "gut.jsonl", "--name", "Modell gut"),
-        *("-o", "bericht", "--language", "de"),
+        *("--language", "de", "report", "hdb/karten", "gut.jsonl", "--name", "Modell gut"),
+        *("-o", "bericht"),
         cwd=runs,
     )
     assert done.returncode == 0, done.stderr

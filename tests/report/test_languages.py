@@ -138,8 +138,8 @@ def test_every_benchmark_has_a_german_page(tmp_path, run_hdbench, name):
 
 def test_the_command_line_writes_a_german_page(cards, run_hdbench):
     (cards / "answers.jsonl").write_text('{"id": "0000", "prediction": {}}\n')
-    arguments = ("hdb/cards", "answers.jsonl", "-o", "out", "--language")
-    done = run_hdbench("report", *arguments, "de", cwd=cards)
+    arguments = ("report", "hdb/cards", "answers.jsonl", "-o", "out")
+    done = run_hdbench("--language", "de", *arguments, cwd=cards)
     assert done.returncode == 0, done.stderr
     page = Page((cards / "out/index.html").read_text())
     assert ("html", {"lang": "de"}) in page.elements

@@ -131,7 +131,9 @@ def test_a_report_shows_it_beside_the_score(here, run_hdbench, recorded):
     assert done.returncode == 0, done.stderr
     said = "Without media, asked with the prompt alone: <b>0.5000</b>."
     assert said in (here / "out/index.html").read_text()
-    done = run_hdbench("report", recorded / "a", *floor, "-o", "de", "--language", "de", cwd=here)
+    done = run_hdbench(
+        *("--language", "de", "report", recorded / "a", *floor, "-o", "de"), cwd=here
+    )
     said = "Ohne Vorlage, allein mit dem Prompt gefragt: <b>0,5000</b>."
     assert said in (here / "de/index.html").read_text()
     done = run_hdbench("report", recorded / "a-unseen", "-o", "unseen", cwd=here)

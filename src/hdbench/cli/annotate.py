@@ -13,7 +13,6 @@ from hdbench.annotating.working.work_page import WorkPage
 from hdbench.cli.arguments import Annotator, Port
 from hdbench.cli.terminal import localized, page_language, say, say_notes
 from hdbench.common.extras import needed
-from hdbench.common.texts import Language
 from hdbench.errors import HdbenchError
 from hdbench.trust.checking import values_to_read
 from hdbench.trust.listed import read_listed
@@ -27,7 +26,6 @@ def command(
     drafts: Annotated[list[Path] | None, typer.Option(metavar="RUN")] = None,
     only: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
     port: Port = 7870,
-    language: Language | None = None,
 ) -> None:
     """Make or correct the ground truth in the browser, the image beside a form.
 
@@ -42,25 +40,23 @@ def command(
             values one by one, without --drafts. Or a work list of hdbench trust apply, in its
             folder: decide its doubtful values, beside what each run says. With a list elsewhere,
             with --drafts, or with a plan of whole items: show these items only, in this order.
-        language: The page's language; by default that of hdbench --language, and the browser's
-            where that is English.
     """
     values = values_to_read(only, folder) if only else None
     if values is not None:
         if drafts:
             raise _blind(only)
-        check = ValueCheck(folder, values, annotator, page_language(language))
+        check = ValueCheck(folder, values, annotator, page_language())
         say_notes(check.notes)
         serve_page(check, port)
         return
     if only and not drafts and is_work_list(only):
         work_list = AppliedWorkList(only, folder)
-        work = WorkPage(folder, only.parent, work_list, annotator, page_language(language))
+        work = WorkPage(folder, only.parent, work_list, annotator, page_language())
         say_notes(work.notes)
         serve_page(work, port)
         return
     listed = _listed(only, with_drafts=bool(drafts)) if only else None
-    editor = Editor(folder, annotator, drafts or (), page_language(language), listed)
+    editor = Editor(folder, annotator, drafts or (), page_language(), listed)
     say_notes(editor.notes)
     if waiting := editor.waiting():
         names = ", ".join(

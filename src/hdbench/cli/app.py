@@ -201,7 +201,7 @@ def _common(
         typer.Option(
             "--language",
             envvar=VARIABLE,
-            help="The language of what is printed, and of pages that leave no choice.",
+            help="The language of what is printed, and of pages.",
         ),
     ] = "en",
 ) -> None:

@@ -10,7 +10,6 @@ Args:
         work on a collection, each needs one.
     port: The port of the page; 0 for any that is free.
     name: The model's name, if the answers do not say it.
-    language: The page's language; by default that of hdbench --language.
     protocol: The rules to score by. documented: as the benchmark's authors describe them.
         published: as its published results were computed.
     errata: Which corrections of ground-truth values count under documented. accepted: those that

@@ -21,7 +21,6 @@ from hdbench.cli.arguments import (
 )
 from hdbench.cli.rules import beside
 from hdbench.cli.terminal import say
-from hdbench.common.texts import Language
 from hdbench.common.translation import current_language
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.runs import load_runs, strictly, without_unbuilt
@@ -45,7 +44,6 @@ def command(
     also: Also = None,
     strict: Annotated[bool, typer.Option("--strict")] = False,
     form: Annotated[Form, typer.Option("--format")] = "table",
-    language: Language | None = None,
     seed: int = 0,
     revision: Annotated[list[str] | None, typer.Option(metavar="REVISION")] = None,
 ) -> None:
@@ -63,7 +61,6 @@ def command(
         strict: Rank by the figures in which only valid JSON counts.
         form: How to write it to standard output. html: one page that needs no network, with tables
             that can be sorted.
-        language: With --format html: the page's language; by default that of hdbench --language.
         seed: The seed of the random numbers.
         revision: A revision of the benchmark on the Hub, such as hdbench-1.0.0; if given more than
             once, old and new scores and ranks are shown side by side.
@@ -87,8 +84,6 @@ def command(
             option=chosen[0],
             form=form,
         )
-    if language is not None and form != "html":
-        raise HdbenchError("--language: only matters with --format html: leave it out")
     if chosen and strict:
         raise HdbenchError(
             "--strict: does not go with {option}: leave one of them out", option=chosen[0]
@@ -122,7 +117,7 @@ def command(
     }
     boards = leaderboards(results, facts=known_facts(runs), seed=seed)
     _say_unseen(unplaced(results, boards), boards)
-    write_boards(boards, form, language or current_language(), benchmark)
+    write_boards(boards, form, current_language(), benchmark)
 
 
 def known_facts(runs: list[Path]) -> dict[str, ModelFacts]:

@@ -11,14 +11,12 @@ from hdbench.cli.terminal import page_language, say
 from hdbench.common.extras import needed
 from hdbench.common.names import check_name
 from hdbench.common.regular_files import without_links
-from hdbench.common.texts import Language
 
 
 def command(
     folder: Annotated[Path | None, typer.Argument()] = None,
     *,
     port: Port = 7880,
-    language: Language | None = None,
 ) -> None:
     """Open a collection in the browser, from its scans to the finished records.
 
@@ -28,8 +26,6 @@ def command(
     Args:
         folder: The collection's folder, as hdbench new writes it; without it, the page begins with
             those used before and a new one.
-        language: The page's language; by default that of hdbench --language, and the browser's
-            where that is English.
     """
     with needed("space", "the home needs"):
         from hdbench.home.app import serve_home  # noqa: PLC0415  Starlette is slow to import
@@ -47,4 +43,4 @@ def command(
         say("open already:")
         typer.echo(f"{address}{path}")
         return
-    serve_home(used, port=port, language=page_language(language), path=path, started=say_address)
+    serve_home(used, port=port, language=page_language(), path=path, started=say_address)

@@ -10,7 +10,6 @@ from hdbench.cli.arguments import Authority, By, Names, Runs, answers_at, split_
 from hdbench.cli.compare import load_comparable
 from hdbench.cli.leaderboard import known_facts
 from hdbench.cli.terminal import say, say_notes
-from hdbench.common.texts import Language
 from hdbench.common.translation import current_language
 from hdbench.errors import HdbenchError, escaped
 from hdbench.evaluation.runs import run_folders
@@ -28,7 +27,6 @@ def command(
     errata: str = "accepted",
     by: By = None,
     authority: Authority = None,
-    language: Language | None = None,
     without_media: Annotated[Path | None, typer.Option(metavar="RUN")] = None,
 ) -> None:
     """Write a report on a run: every item, Excel, CSV and plots.
@@ -48,7 +46,6 @@ def command(
             beside.
     """
     benchmark, runs = split_benchmark(paths)
-    page_language = language or current_language()
     in_folder = [] if len(runs) > 1 or is_run(runs[0]) else run_folders(runs[0])
     if len(in_folder) == 1:
         runs = in_folder
@@ -63,7 +60,7 @@ def command(
         settings = Settings(protocol, errata=errata, details=True)
         results = load_comparable(runs, benchmark, settings, names=name or ())
         report = write_models_report(
-            results, out, benchmark=benchmark, facts=known_facts(runs), language=page_language
+            results, out, benchmark=benchmark, facts=known_facts(runs), language=current_language()
         )
     else:
         with answers_at(runs[0]) as (path, called):
@@ -76,7 +73,7 @@ def command(
                 errata=errata,
                 by=by,
                 authority=authority or (),
-                language=page_language,
+                language=current_language(),
                 without_media=without_media,
                 called=called,
             )

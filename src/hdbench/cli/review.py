@@ -10,7 +10,6 @@ from hdbench.benchmarks.names import full_name
 from hdbench.cli.annotate import serve_page
 from hdbench.cli.arguments import Annotator, Port
 from hdbench.cli.terminal import page_language, say_notes
-from hdbench.common.texts import Language
 
 
 def command(
@@ -19,7 +18,6 @@ def command(
     *,
     annotator: Annotator = "me",
     port: Port = 7870,
-    language: Language | None = None,
 ) -> None:
     """Look again at doubtful values of a ground truth, in the browser.
 
@@ -29,9 +27,7 @@ def command(
     Args:
         folder: The benchmark, or the folder of a collection.
         path: The list of hdbench audit --list; what you decide is saved beside it.
-        language: The page's language; by default that of hdbench --language, and the browser's
-            where that is English.
     """
-    review = Review(Path(full_name(str(folder))), path, annotator, page_language(language))
+    review = Review(Path(full_name(str(folder))), path, annotator, page_language())
     say_notes(review.notes)
     serve_page(review, port)

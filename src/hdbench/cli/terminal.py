@@ -62,9 +62,9 @@ def say_notes(notes: Iterable[str]) -> None:
         say("note: {note}", note=note, err=True)
 
 
-def page_language(chosen: str | None) -> str | None:
-    """Return a page's language: the chosen one, else the terminal's; None lets a browser decide."""
-    return chosen or (None if current_language() == "en" else current_language())
+def page_language() -> str | None:
+    """Return the language of pages that are served; None, for English, lets a browser decide."""
+    return None if current_language() == "en" else current_language()
 
 
 def say_error(error: Exception) -> None:

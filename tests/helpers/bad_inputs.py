@@ -11,23 +11,8 @@ RTL = "\u202etxt.exe"
 LONE = "\udcff"
 """A byte that is not UTF-8, as Python passes it on in a name."""
 
-NAMES = [
-    ESCAPE,
-    NEWLINE,
-    RTL,
-    LONE,
-    "x" * 300,
-    "../../x",
-    "../x",
-    "/",
-    ".",
-    "..",
-    "",
-    "~",
-    "-x",
-    "a/b/c",
-]
-NUMBERS = ["-1", "0", "nan", "inf", "-inf", "9" * 400, "1e999", "1.5", "", "x", "0x10", "\u0661"]
+NAMES = [ESCAPE, NEWLINE, LONE, "x" * 300, "../../x", ".", "", "-x"]
+NUMBERS = ["-1", "0", "nan", "inf", "9" * 400, ""]
 
 RAW = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """What a terminal would obey, or show the wrong way round."""

@@ -75,7 +75,7 @@ CHROMIUM = (
 
 IMPORTED = """
 httpx2 hdbench.cli hdbench.compare
-hdbench.datasets.building.builder hdbench.datasets.building.errata_add
+hdbench.datasets.building.builder
 hdbench.evaluation.verify hdbench.output.leaderboard.formats
 hdbench.output.publishing.repositories hdbench.output.publishing.wheel hdbench.output.report.folder
 hdbench.output.report.plots hdbench.output.report.workbook

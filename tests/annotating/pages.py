@@ -124,19 +124,18 @@ class ServedPage:
 
 
 class Served(ServedPage):
-    """The editor of a collection or the review of a list, as the command serves it.
+    """The editor of a collection, as the command serves it.
 
     Its errors can go to a file.
     """
 
-    def __init__(self, folder, *options, review=None, errors=None):
-        shown = ["annotate", folder] if review is None else ["review", folder, review]
-        command = ["-m", "hdbench", *shown, "--port", "0", *options]
+    def __init__(self, folder, *options, errors=None):
+        command = ["-m", "hdbench", "annotate", folder, "--port", "0", *options]
         super().__init__(*command, cwd=folder, errors=errors)
 
 
-def serving(folder, *options, review=None):
-    return ended(Served(folder, *options, review=review))
+def serving(folder, *options):
+    return ended(Served(folder, *options))
 
 
 @contextmanager

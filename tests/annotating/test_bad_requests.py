@@ -1,10 +1,9 @@
-"""Every route of three pages, with requests that nobody's browser makes."""
+"""Every route of two pages, with requests that nobody's browser makes."""
 
 from contextlib import contextmanager
 
 import pytest
 from annotating.pages import Served
-from annotating.reviews import entry, write_list
 from annotating.working.lists import ServedWork, prepared
 from helpers.bad_requests import Client, refused
 
@@ -35,17 +34,6 @@ EDITOR = [
     ("GET", "/items/{n}/pages/0", None),
     ("GET", "/items/0/pages/{n}", None),
 ]
-REVIEW = [
-    ("GET", "/", None),
-    ("GET", "/review.js", None),
-    ("GET", "/start", None),
-    ("GET", "/entries/{n}", None),
-    ("POST", "/entries/{n}/read", {"value": "Faust", "after": None}),
-    ("POST", "/entries/{n}/judge", {"verdict": "slip", "new": "F", "evidence": "x", "after": None}),
-    ("POST", "/entries/{n}/undo", {"after": None}),
-    ("GET", "/entries/{n}/pages/0", None),
-    ("GET", "/entries/0/pages/{n}", None),
-]
 WORK = [
     ("GET", "/", None),
     ("GET", "/work.js", None),
@@ -75,18 +63,14 @@ def logging(folder, log, kind):
         if kind == "work":
             served = ServedWork(folder, errors=errors)
         else:
-            path = folder.parent / "list.jsonl"
-            review = write_list(path, entry("b1", "title", "A", "B")) if kind == "review" else None
-            served = Served(folder, "--as", "anna", review=review, errors=errors)
+            served = Served(folder, "--as", "anna", errors=errors)
     try:
         yield served.url
     finally:
         assert served.end() == 0
 
 
-@pytest.mark.parametrize(
-    ("routes", "kind"), [(EDITOR, "editor"), (REVIEW, "review"), (WORK, "work")]
-)
+@pytest.mark.parametrize(("routes", "kind"), [(EDITOR, "editor"), (WORK, "work")])
 def test_bad_requests_neither_crash_pages_nor_log_tracebacks(tmp_path, routes, kind):
     folder = prepared(tmp_path, {item: {"title": ["Faust"]} for item in ("b1", "b2")})
     with logging(folder, tmp_path / "log", kind) as url:

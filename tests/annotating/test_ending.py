@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from annotating.pages import Served, blocked, write_collection
-from annotating.reviews import entry, write_list
 from filelock import FileLock
 
 from hdbench.annotating.store import Store
@@ -72,20 +71,15 @@ def test_what_is_cancelled_at_the_end_is_said_in_one_line(tmp_path):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("kind", ["annotate", "review"])
-def test_stuck_pictures_block_neither_threads_nor_shutdown(tmp_path, kind):
+def test_stuck_pictures_block_neither_threads_nor_shutdown(tmp_path):
     folder = blocked(write_collection(tmp_path / "cards", [{"title": "Faust"}, None]))
-    review = None
-    if kind == "review":
-        review = write_list(tmp_path / "l.jsonl", entry("b1", "title", "Faust", "x"))
-    served = Served(folder, review=review)
-    items = "entries" if kind == "review" else "items"
+    served = Served(folder)
     try:
         with httpx.Client(timeout=60) as client:
 
             def ask(_):
                 try:
-                    return client.get(f"{served.url}{items}/0/pages/0").status_code
+                    return client.get(f"{served.url}items/0/pages/0").status_code
                 except httpx.TransportError:
                     return "ended"
 

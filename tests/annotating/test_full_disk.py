@@ -2,13 +2,11 @@
 
 import json
 import shutil
-from functools import partial
 
 import pytest
 from annotating.checking.readings import PLAN, reading
 from annotating.merges import merge
 from annotating.pages import serving, truths, write_collection
-from annotating.reviews import entry, write_list
 from helpers.small_disk import FORMS, is_saved, small_disk
 from playwright.sync_api import expect
 
@@ -17,8 +15,6 @@ from hdbench.annotating.checking.checked_values import CheckedValues
 from hdbench.annotating.editor import Editor
 from hdbench.annotating.merging import hand_over
 from hdbench.annotating.own_file import NotSavedError
-from hdbench.annotating.reviewing.looks import ReviewLog
-from hdbench.annotating.reviewing.review import Review
 from hdbench.annotating.store import Store
 from hdbench.errors import HdbenchError
 
@@ -69,29 +65,6 @@ def test_every_change_that_was_saved_is_there_and_no_other(tmp_path, form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_saved_look_is_kept_and_the_file_reopens(tmp_path, form):
-    entries = [entry(f"b{n}", "title", f"truth {n}", "x") for n in range(2 * ROUNDS)]
-    saved = {}
-    with small_disk(tmp_path / "disk", form) as disk:
-        path = disk.folder / "review.jsonl"
-        looks = ReviewLog(path)
-        with looks.lock("anna"):
-            for number, each in enumerate(entries):
-                disk.fill()
-                for value in (f"read {number} " + "ü" * number * 7, f"short {number}"):
-                    if is_saved(partial(looks.add, value=value), "anna", each.key, "reading"):
-                        saved[each.key] = value
-                disk.make_room()
-                if number % 2:
-                    looks.add("anna", each.key, "reading", value="there is room")
-                    saved[each.key] = "there is room"
-        again = ReviewLog(path)
-        assert again.notes == []
-        found = {key: look.reading.value for key, look in again.all_of("anna").items()}
-        assert found == saved
-
-
-@pytest.mark.parametrize("form", FORMS)
 def test_every_saved_reading_is_kept_and_no_other(tmp_path, form):
     saved, refused = {}, 0
     with small_disk(tmp_path / "disk", form) as disk:
@@ -111,40 +84,6 @@ def test_every_saved_reading_is_kept_and_no_other(tmp_path, form):
             assert each.notes == []
             found = each.readings(PLAN)
             assert {key.item: made.value for key, (made,) in found.items()} == saved
-
-
-def test_a_page_is_told_what_was_not_saved_and_can_save_it_later(tmp_path):
-    title = entry("b1", "title", "Faust", "Fausst")
-    with small_disk(tmp_path / "disk") as disk:
-        folder = write_collection(disk.folder / "cards", [{"title": "Faust"}])
-        path = write_list(disk.folder / "review.jsonl", title)
-        review = Review(folder, path, "anna", None)
-        disk.fill(counted_from=disk.folder / "review.looks/anna.jsonl")
-        with pytest.raises(HdbenchError, match=NOT_SAVED):
-            review.read(0, {"value": "F", "after": None})
-        assert review.entry(0)["state"]["progress"] == "open"
-        disk.make_room()
-        assert review.read(0, {"value": "F", "after": None})["reading"] == "F"
-        review.close()
-
-
-def test_review_with_torn_lines_opens_with_the_intact_ones(tmp_path):
-    path = tmp_path / "review.jsonl"
-    keys = [entry(f"b{n}", "title", "Faust", "Fausst").key for n in range(3)]
-    looks = ReviewLog(path)
-    with looks.lock("anna"):
-        for key in keys:
-            looks.add("anna", key, "reading", value="Faust")
-    file = tmp_path / "review.looks/anna.jsonl"
-    first, second, third = file.read_bytes().splitlines(keepends=True)
-    file.write_bytes(first + second[:30] + second + third + third[:30])
-    again = ReviewLog(path)
-    assert list(again.all_of("anna")) == [keys[0], keys[2]]
-    assert [note for note in again.notes if ":2: not JSON" in note and "left out" in note]
-    with again.lock("anna"):
-        assert "the last line was incomplete and is removed" in again.notes[-1]
-        again.add("anna", keys[1], "reading", value="Faust")
-    assert sorted(ReviewLog(path).all_of("anna")) == sorted(keys)
 
 
 def test_a_status_that_is_in_the_history_is_not_refused(tmp_path):

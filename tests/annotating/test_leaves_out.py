@@ -6,13 +6,11 @@ from functools import partial
 
 import pytest
 from annotating.checking.readings import reading
-from annotating.reviews import entry, judge, write_list
 from helpers.lines import write_lines
 from helpers.run_folders import write_run
 
 from hdbench.annotating.annotation import Annotation, Assignment, write_annotation
 from hdbench.annotating.checking.checked_values import CheckedValues
-from hdbench.annotating.reviewing.looks import ReviewLog
 from hdbench.annotating.store import Store
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import CHECKED_VALUES, load_benchmark
@@ -155,20 +153,6 @@ def test_answers_results_and_reports_know_nothing_of_them(annotated, tmp_path, m
     write_results(tmp_path / "r.json", [result], details=True)
     assert says_nothing((tmp_path / "r.json").read_bytes())
     assert says_nothing(report_page(result, load_benchmark(str(built))).encode())
-
-
-def test_who_looked_again_stays_too(annotated):
-    """A list for second looks may be anywhere, also in the folder that is published."""
-    path = annotated / "lists/review.jsonl"
-    path.parent.mkdir()
-    write_list(path, entry("a1", "text", "Rother Wein", "roter Wein"))
-    looks = ReviewLog(path)
-    with looks.lock("zora-23"):
-        judge(looks, "zora-23", entry("a1", "text", "Rother Wein", None).key, "undecided")
-    assert (annotated / "lists/review.looks/zora-23.jsonl").is_file()
-    names = {file.relative_to(annotated).as_posix() for file in repositories._files(annotated)}
-    assert "lists/review.jsonl" in names
-    assert not [name for name in names if "zora" in name]
 
 
 def test_check_finds_nothing_wrong_with_a_history(annotated, tmp_path, run_hdbench):

@@ -4,7 +4,6 @@ import json
 
 import pytest
 from annotating.pages import serving, set_status, write_collection
-from annotating.reviews import entry, write_list
 from playwright.sync_api import expect
 from starlette.testclient import TestClient
 
@@ -168,17 +167,3 @@ def test_settling_keeps_the_digits(folder, visit):
         set_status(page, "done")
         saved(page)
     assert '"count": 11111111111111111112' in row(folder)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(("field", "kind"), [("count", "integer"), ("price", "number")])
-def test_a_reading_has_all_its_digits(folder, tmp_path, visit_at, field, kind):
-    path = write_list(tmp_path / "list.jsonl", entry("b1", field, 12345678901234567891, 7))
-    with serving(folder, "--as", "anna", review=path) as served:
-        page = visit_at(served.url, awaited="#label:not(:empty)")
-        page.locator("#reading").fill(LONG)
-        page.keyboard.press("Enter")
-        values = page.locator("#values dd")
-        expect(values.nth(0)).to_have_text(LONG)
-        expect(values.nth(1)).to_have_text("12345678901234567891")
-    assert f'"value": {LONG}' in (tmp_path / "list.looks/anna.jsonl").read_text()

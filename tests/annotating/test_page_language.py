@@ -4,12 +4,10 @@ import pytest
 from annotating.checking.plans import write_plan
 from annotating.checking.serving_plan import FilePlan
 from annotating.pages import write_collection
-from annotating.reviews import entry, write_list
 from helpers.waiting import until
 from starlette.testclient import TestClient
 
 from hdbench.annotating.checking.value_check import ValueCheck
-from hdbench.annotating.reviewing.review import Review
 from hdbench.annotating.server import build_app
 
 PLACE = "http://localhost/token/"
@@ -29,16 +27,6 @@ def in_both(client, path, **sent):
     return [ask(path, headers={"accept-language": each}, **sent) for each in ("en", "de-CH,en")]
 
 
-def test_second_looks(folder, tmp_path):
-    path = write_list(tmp_path / "review.jsonl", entry("b1", "title", "Fausst", "Faust"))
-    review = Review(folder, path, "anna", None)
-    client = TestClient(build_app(review, "token"), base_url=PLACE)
-    english, german = in_both(client, "entries/0/undo", json={"after": None})
-    assert english.json() == {"error": "there is nothing to take back"}
-    assert german.json() == {"error": "Es gibt nichts zurückzunehmen"}
-    review.close()
-
-
 def test_the_check(folder, tmp_path):
     plan = write_plan(tmp_path / "plan", [("b1", "title")])
     check = ValueCheck(folder, FilePlan(plan), "anna", None)
@@ -52,6 +40,6 @@ def test_the_check(folder, tmp_path):
     client.post("go-on", json={"stage": 0})
     until(lambda: client.get("state").json()["problem"])
     english, german = in_both(client, "state")
-    assert english.json()["problem"] == "answers.jsonl: no such file"
-    assert german.json()["problem"] == "answers.jsonl: Datei nicht gefunden"
+    assert english.json()["problem"] == "no such file"
+    assert german.json()["problem"] == "Datei nicht gefunden"
     check.close()

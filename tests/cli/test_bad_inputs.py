@@ -39,7 +39,6 @@ PATHS = {
     "forecast": ["forecast cards {path}", "forecast cards one.jsonl --prices {path}"],
     "annotate": [
         "annotate {path} --port 0",
-        "review collection {path} --port 0",
         "annotate collection --only {path} --port 0",
     ],
     "agreement": ["agreement {path}"],
@@ -47,7 +46,6 @@ PATHS = {
     "run": ["run --model m --images {path} --out o"],
     "sample": ["sample {path} -n 3"],
     "check": ["check {path}"],
-    "errata": ["errata from-review {path} {path} --approved-by me"],
     "publish": ["publish {path} --dry-run"],
 }
 

@@ -1,12 +1,12 @@
 """`hdbench compare`: runs side by side, from their results."""
 
+import csv
 import json
 
 import pytest
 from helpers.run_folders import write_cards, write_run
 
-from hdbench.annotating.reviewing.review_list import read_review_list
-from hdbench.common.regular_files import file_sha256
+from hdbench.output.audit.audit_file import read_audited
 
 RIGHT = {"title": "Stellingen", "year": 1924}
 WRONG = {"title": "Stellingen", "year": 1942}
@@ -91,26 +91,23 @@ def test_a_folder_is_compared_without_the_runs_on_other_items(folder, run_hdbenc
 
 
 def test_a_folder_is_audited_without_the_runs_on_other_items(folder, run_hdbench):
-    done = run_hdbench("audit", "runs", "--json", "audit.json", cwd=folder)
+    done = run_hdbench("audit", "runs", "--out", "audit.json", cwd=folder)
     assert (done.returncode, done.stderr.strip()) == (0, LEFT_OUT)
     found = json.loads((folder / "audit.json").read_text())
     assert {each["maker"] for each in found["runs"]} == {"antares", "bellatrix", "capella"}
     assert [(each["field"], each["value"]) for each in found["findings"]] == [("year", 1942)] * 4
 
 
-def test_second_look_list_includes_a_share_of_agreed_values(folder, run_hdbench):
-    asked = ("audit", "runs", "--list", "review.jsonl", "--agreeing", "0.5", "--seed", "3")
-    done = run_hdbench(*asked, cwd=folder)
+def test_audit_writes_csv_that_annotate_reads(folder, run_hdbench):
+    done = run_hdbench("audit", "runs", "--out", "audit.csv", cwd=folder)
     assert done.returncode == 0, done.stderr
-    review = read_review_list(folder / "review.jsonl")
-    head = review.head
-    assert (head.findings, head.agreeing, head.seed) == (4, 0.5, 3)
-    assert head.controls == head.agreeing_values / 2 > 0
-    assert head.dataset_sha256 == file_sha256(folder / "hdb/cards/metadata.jsonl")
-    controls = [each for each in review.entries if each.kind == "control"]
-    assert all(each.truth == each.value and each.agreeing == 3 for each in controls)
-    again = run_hdbench(*asked, cwd=folder)
-    assert (again.returncode, "exists already" in again.stderr) == (2, True)
+    with (folder / "audit.csv").open(encoding="utf-8-sig", newline="") as file:
+        first, *_ = rows = list(csv.DictReader(file))
+    assert (len(rows), first["models read"], first["agreement"]) == (4, "1942", "3 of 3")
+    assert read_audited(folder / "audit.csv") == {f"000{card}": ("year",) for card in range(4)}
+    done = run_hdbench("audit", "runs", "--out", "audit.txt", cwd=folder)
+    assert (done.returncode, "must end in .csv or .json" in done.stderr) == (2, True)
+    assert not (folder / "audit.txt").exists()
 
 
 @pytest.mark.parametrize("named", [("runs", "other/3"), ("runs/0", "runs/3")])

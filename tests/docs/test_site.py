@@ -97,7 +97,7 @@ def test_command_reference_lists_commands_with_options(site):
     text = lxml.html.parse(site / "docs/reference/cli.html").getroot().text_content()
     for shown in (
         "hdbench score",
-        "hdbench errata from-review",
+        "hdbench trust plan",
         "hdbench hand-over",
     ):
         assert shown in text

@@ -256,22 +256,6 @@ def test_dataset_that_is_gone_is_not_begun_anew(tmp_path, browser, serve):
 
 
 @pytest.mark.nightly
-def test_reviews_that_are_gone_are_said_to_be_so(tmp_path, browser, serve):
-    cards = Cards(tmp_path, cards=60, truths=58)
-    collection = opened(cards.folder)
-    collection.ensure_built()
-    collection.reviews.make([run.path for run in collection.run_views()])
-    home = serve(cards.folder)
-    page = browser.new_page()
-    page.goto(f"{home.url}look/anna/")
-    page.locator("#reading").wait_for()
-    (tmp_path / "reviews").rename(tmp_path / "away")
-    page.locator("#next").click()
-    expect(page.locator("#message")).to_contain_text("no values are listed to be read again")
-    page.close()
-
-
-@pytest.mark.nightly
 def test_broken_file_is_said_in_a_line_when_the_editor_closes(tmp_path, browser, serve):
     folder = make_collection(tmp_path)
     errors = tmp_path / "errors.txt"

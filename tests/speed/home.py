@@ -30,7 +30,7 @@ HANDED_OVER = 3_000
 TIMES = 20
 PAGES = (
     *("", "scans", "scans?show=left&from=3000", "fields", "truth", "agreement"),
-    *("runs", "compare", "review", "decide", "decide/page", "finish"),
+    *("runs", "compare", "audit", "decide", "decide/page", "finish"),
 )
 
 
@@ -124,7 +124,6 @@ def main():
             data={"group": "table", "form": "csv"},
             headers=headers,
         )
-        client.post(f"{served.url}review/list", data={"x": ""}, headers=headers)
         added = client.post(f"{served.url}scans/add", data={"x": ""}, headers=headers)
         addition = str(httpx.URL(served.url).join(added.headers["location"]))
         client.post(f"{addition}/scans?name=new.png", content=picture(), headers=headers)

@@ -25,7 +25,7 @@ from hdbench.answers.run_names import run_name
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.sheets.fields import field_paths
 from hdbench.authorities.suggesting import Suggested
-from hdbench.benchmarks.provenance import BLIND, DRAFT, IMPORTED
+from hdbench.benchmarks.provenance import AUDITED, BLIND, DRAFT, IMPORTED
 from hdbench.common.appending import append
 from hdbench.common.os_errors import write_errors
 from hdbench.common.texts import Texts
@@ -147,6 +147,7 @@ class Editor:
         language: the page's language; None for the browser's.
         only: id → the fields to look at: only these items are shown, in this order; None for all
             items.
+        audited: whether an audit found these: what is changed is corrected after it.
 
     Raises:
         HdbenchError: the collection or a run cannot be used, the pseudonym is taken, or the
@@ -160,11 +161,14 @@ class Editor:
         drafts: Sequence[Path] = (),
         language: str | None = None,
         only: Mapping[str, Sequence[str]] | None = None,
+        *,
+        audited: bool = False,
     ) -> None:
         check_collection(folder)
         schema = AnswerSchema.load(folder / SCHEMA)
         self._name = folder.resolve().name
         self._annotator = annotator
+        self._audited = audited
         self._language = language
         self._form = form_of(schema)
         self._media = CollectionMedia(folder)
@@ -364,7 +368,8 @@ class Editor:
         state = self._store.state(item)
         if what != "ground_truth" or state.record is None:
             return BLIND
-        return state.made.how if state.made else IMPORTED
+        how = state.made.how if state.made else IMPORTED
+        return AUDITED if self._audited and not how.startswith(DRAFT) else how
 
     def _changed(self, what: str) -> None:
         """Write the metadata.jsonl now or soon; the change itself is already saved."""

@@ -23,7 +23,6 @@ from hdbench.annotating.checking.value_check import ValueCheck
 from hdbench.annotating.editor import Editor, as_json
 from hdbench.annotating.in_threads import THREADS, BusyError, in_thread, one_at_a_time
 from hdbench.annotating.own_file import ChangedError, NotSavedError
-from hdbench.annotating.reviewing.review import Review
 from hdbench.annotating.store import StaleError
 from hdbench.annotating.working.work_page import WorkPage
 from hdbench.common.jsonio import SPELLED, json_reason, parse_json, spelled_json
@@ -61,7 +60,7 @@ HOME = "hdbench.home"
 _LISTED = "hdbench-listed"
 """The header with the name of the list that a page began with, as `start` gave it."""
 
-Edited = Editor | Review | ValueCheck | WorkPage
+Edited = Editor | ValueCheck | WorkPage
 """What a page is served for."""
 
 Answer = Callable[[Request, dict[str, Any]], Any]
@@ -80,13 +79,11 @@ def routes_of(edited: Edited) -> list[BaseRoute]:
     """Return the routes of a page, by what it edits: its files, and its requests.
 
     Args:
-        edited: the editor, review, check or work list.
+        edited: the editor, check or work list.
     """
     listed = _Listed(edited.listed)
     route = _Routes(listed)
     match edited:
-        case Review():
-            page, requests = "review.html", _review_routes(edited, route)
         case ValueCheck():
             page, requests = "check.html", _check_routes(edited, route)
         case WorkPage():
@@ -115,16 +112,6 @@ def _editor_routes(editor: Editor, route: "_Routes") -> list[Route]:
         route("/items/{n:number}/drafts", _of(editor.drafts)),
         route.picture("/items/{n:number}/pages/{page:number}", editor.page),
         route.picture("/items/{n:number}/small/{page:number}", lambda n, _: editor.thumbnail(n)),
-    ]
-
-
-def _review_routes(review: Review, route: "_Routes") -> list[Route]:
-    return [
-        route("/entries/{n:number}", _of(review.entry)),
-        route("/entries/{n:number}/read", _with(review.read), "POST"),
-        route("/entries/{n:number}/judge", _with(review.judge), "POST"),
-        route("/entries/{n:number}/undo", _with(review.undo), "POST"),
-        route.picture("/entries/{n:number}/pages/{page:number}", review.picture),
     ]
 
 
@@ -159,7 +146,7 @@ def build_app(edited: Edited, token: str) -> Starlette:
     """Return the application of one page.
 
     Args:
-        edited: the editor, review, check or work list.
+        edited: the editor, check or work list.
         token: the first part of all addresses, which no other page in the browser can guess.
     """
     return guarded_app([Mount(f"/{token}", routes=routes_of(edited))])
@@ -187,7 +174,7 @@ def serve(edited: Edited, *, port: int, started: Callable[[str], object]) -> Non
     """Serve the page until it is interrupted, and close what it edits.
 
     Args:
-        edited: the editor, review, check or work list.
+        edited: the editor, check or work list.
         port: the port; 0 for any that is free.
         started: called with the address.
 

@@ -29,31 +29,26 @@ _NUMBER = re.compile(
 )
 
 
-def node_at(
-    form: dict[str, Any], steps: Sequence[str | int]
+def _node_at(
+    form: dict[str, Any], steps: Sequence[str]
 ) -> tuple[dict[str, Any] | None, dict[str, str]]:
     """Return the node of a field in a form, None without one, and its name in each language.
 
     Args:
         form: the form of a record, see `form_of`.
-        steps: the keys and indices that the field's path consists of.
+        steps: the keys that the field's path consists of.
     """
     node: dict[str, Any] | None = form
     names: dict[str, list[str]] = {language: [] for language in LANGUAGES}
     for step in steps:
-        if isinstance(step, int):
-            node = node.get("item") if node else None
-            for name in names.values():
-                name[-1:] = [f"{name[-1] if name else ''} {step + 1}".strip()]
-        else:
-            fields = node.get("fields", ()) if node else ()
-            node = next((inner for inner in fields if inner["name"] == step), None)
-            for language, name in names.items():
-                name.append(node["label"][language] if node else step)
+        fields = node.get("fields", ()) if node else ()
+        node = next((inner for inner in fields if inner["name"] == step), None)
+        for language, name in names.items():
+            name.append(node["label"][language] if node else step)
     return node, {language: BETWEEN.join(name) for language, name in names.items()}
 
 
-def entered_as(node: dict[str, Any] | None) -> dict[str, Any]:
+def _entered_as(node: dict[str, Any] | None) -> dict[str, Any]:
     """Return the kind of values that can be entered in a field, and its choices.
 
     Args:
@@ -69,11 +64,11 @@ def entered_as(node: dict[str, Any] | None) -> dict[str, Any]:
 def asked(form: dict[str, Any], schema: AnswerSchema, path: str) -> dict[str, Any]:
     """Return what a field is called in each language, and what can be entered."""
     steps = path.split(".")
-    node, label = node_at(form, steps)
+    node, label = _node_at(form, steps)
     found = _schema_at(schema, steps)
-    told = {"label": label, **{key: found.get(key) for key in _TOLD}, **entered_as(node)}
+    told = {"label": label, **{key: found.get(key) for key in _TOLD}, **_entered_as(node)}
     if node and node["kind"] == "list":
-        told |= {"kind": "list", "entry": entered_as(node["item"])}
+        told |= {"kind": "list", "entry": _entered_as(node["item"])}
     return told | {"long": bool(node and node.get("long"))}
 
 
@@ -82,7 +77,7 @@ def typed_value(value: Any, field: dict[str, Any]) -> Any:
 
     Args:
         value: the text that was entered.
-        field: its kind and its choices, see `entered_as`. For the kind `list`, its `entry` has
+        field: its kind and its choices, see `_entered_as`. For the kind `list`, its `entry` has
             those of each value: they stand on lines of their own, or after "; ".
 
     Raises:

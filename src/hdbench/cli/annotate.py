@@ -8,12 +8,12 @@ import typer
 
 from hdbench.annotating.checking.value_check import ValueCheck
 from hdbench.annotating.editor import Editor
-from hdbench.annotating.reviewing.review import Review
 from hdbench.annotating.working.work_page import WorkPage
 from hdbench.cli.arguments import Annotator, Port
 from hdbench.cli.terminal import localized, page_language, say, say_notes
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError
+from hdbench.output.audit.audit_file import read_audited
 from hdbench.trust.checking import values_to_read
 from hdbench.trust.listed import read_listed
 from hdbench.trust.working import AppliedWorkList, is_work_list
@@ -38,8 +38,10 @@ def command(
             to see where the models differ.
         only: A plan of hdbench trust plan or a control sample of hdbench trust apply: read its
             values one by one, without --drafts. Or a work list of hdbench trust apply, in its
-            folder: decide its doubtful values, beside what each run says. With a list elsewhere,
-            with --drafts, or with a plan of whole items: show these items only, in this order.
+            folder: decide its doubtful values, beside what each run says. Or the CSV file of
+            hdbench audit: look at its values, and correct the ground truth. With a work list
+            elsewhere, with --drafts, or with a plan of whole items: show these items only, in this
+            order.
     """
     values = values_to_read(only, folder) if only else None
     if values is not None:
@@ -55,8 +57,18 @@ def command(
         say_notes(work.notes)
         serve_page(work, port)
         return
-    listed = _listed(only, with_drafts=bool(drafts)) if only else None
-    editor = Editor(folder, annotator, drafts or (), page_language(), listed)
+    audited = read_audited(only) if only else None
+    listed: Mapping[str, Sequence[str]] | None = audited
+    if only and listed is None:
+        listed = _listed(only, with_drafts=bool(drafts))
+    editor = Editor(
+        folder,
+        annotator,
+        drafts or (),
+        page_language(),
+        listed,
+        audited=audited is not None,
+    )
     say_notes(editor.notes)
     if waiting := editor.waiting():
         names = ", ".join(
@@ -87,7 +99,7 @@ def _blind(path: Path | None) -> HdbenchError:
     )
 
 
-def serve_page(edited: Editor | Review | ValueCheck | WorkPage, port: int) -> None:
+def serve_page(edited: Editor | ValueCheck | WorkPage, port: int) -> None:
     """Serve a page until it is interrupted, and say its address."""
     with needed("space", "the editor needs"):
         from hdbench.annotating.server import serve  # noqa: PLC0415  Starlette is slow to import

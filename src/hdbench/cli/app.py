@@ -21,7 +21,6 @@ _PANELS: dict[str | None, dict[str, str]] = {
         "new": "Make a benchmark from your own images, and a ground truth where there is one.",
         "check": "Find everything that is wrong with a folder of your own before it is built.",
         "build": "Build the datasets into a folder that stands for the Hub.",
-        "errata": "Record errata: known errors in a published ground truth.",
     },
     "Annotate": {
         "annotate": "Make or correct the ground truth in the browser, the image beside a form.",
@@ -30,7 +29,6 @@ _PANELS: dict[str | None, dict[str, str]] = {
         "collection.",
         "merge": "Take in what somebody else wrote with hdbench hand-over.",
         "agreement": "How well do the people agree who annotated the same items?",
-        "review": "Look again at doubtful values of a ground truth, in the browser.",
     },
     "Run a model": {
         "run": "Ask a vision model about every item, and keep its answers.",
@@ -59,14 +57,6 @@ _PANELS: dict[str | None, dict[str, str]] = {
 
 COMMANDS: dict[str | None, dict[str | None, dict[str, str]]] = {
     "": _PANELS,
-    "errata": {
-        None: {
-            "add": "Record a correction in a recipe's errata.yaml, which makes a new version of "
-            "the dataset.",
-            "from-review": "Record the slips that second looks found, all as one new version of "
-            "the dataset.",
-        },
-    },
     "trust": {
         None: {
             "plan": "Draw the values to check, and write down what will be decided, and how.",

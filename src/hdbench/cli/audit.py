@@ -1,6 +1,5 @@
 """Command that finds ground truths that most good models contradict."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -8,20 +7,15 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from hdbench.annotating.reviewing.review_list import write_review_list
-from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.cli.arguments import JsonOut, Runs, split_benchmark
+from hdbench.cli.arguments import Runs, split_benchmark
 from hdbench.cli.compare import load_comparable
 from hdbench.cli.terminal import localized, localized_table, say
-from hdbench.common.jsonio import write_json, write_whole
 from hdbench.common.printing import printable
-from hdbench.common.translation import current_language
 from hdbench.evaluation.score import Settings
+from hdbench.output.audit.audit_file import check_ending, write_audit
 from hdbench.output.audit.findings import Audit
 from hdbench.output.audit.findings import audit as audit_runs
-from hdbench.output.audit.lists import AGREEING, review_list, work_list
 from hdbench.output.audit.models import is_witness
-from hdbench.output.audit.page import audit_page
 from hdbench.output.report.tables import text
 
 MAX_ROWS = 200
@@ -32,12 +26,7 @@ def command(
     paths: Runs,
     *,
     protocol: str = "documented",
-    json_out: JsonOut = None,
-    csv_out: Annotated[Path | None, typer.Option("--csv", metavar="OUT")] = None,
-    html_out: Annotated[Path | None, typer.Option("--html", metavar="OUT")] = None,
-    list_out: Annotated[Path | None, typer.Option("--list", metavar="OUT")] = None,
-    agreeing: Annotated[float, typer.Option(min=0, max=1)] = AGREEING,
-    seed: int = 1,
+    out: Annotated[Path | None, typer.Option("-o", "--out", metavar="FILE")] = None,
 ) -> None:
     """Find ground truths that most good models contradict.
 
@@ -49,14 +38,11 @@ def command(
     Args:
         paths: Runs: run folders, folders of them, or results of hdbench score --json --details;
             behind the name of their benchmark, such as zettelkatalog, also answers in any form.
-        json_out: Write the findings to this file.
-        csv_out: Write a work list to this file, with a column for verdicts.
-        html_out: Write a page to this file, with the picture of each item.
-        list_out: Write a list to this file, for second looks with hdbench review.
-        agreeing: For --list: the share of the values on which ground truth and models agree that is
-            to be looked at too.
-        seed: For --list: the seed of that draw, and of the order.
+        out: Also write the findings to this file, as CSV or JSON by its ending. hdbench annotate
+            FOLDER --only FILE.csv shows them in your own collection, to be corrected there.
     """
+    if out:
+        check_ending(out)
     benchmark, runs = split_benchmark(paths)
     loaded = load_comparable(runs, benchmark, Settings(protocol, details=True))
     no_witness = [name for name, result in loaded.items() if not is_witness(result)]
@@ -65,19 +51,8 @@ def command(
     if no_witness:
         say("note: left out, as no witness: {names}", names=", ".join(no_witness), err=True)
     audit = audit_runs(loaded)
-    if json_out:
-        write_json(json_out, asdict(audit))
-    if csv_out:
-        write_whole(csv_out, work_list(audit))
-    if html_out:
-        loaded_benchmark = load_benchmark(benchmark or audit.benchmark or "", media=True)
-        language = current_language()
-        title = loaded_benchmark.spec.title_in(language)
-        titles = loaded_benchmark.field_titles(language)
-        page = audit_page(audit, title, loaded_benchmark.media(), language, titles)
-        write_whole(html_out, page.encode(errors="backslashreplace"))
-    if list_out:
-        write_review_list(list_out, review_list(audit, loaded, agreeing=agreeing, seed=seed))
+    if out:
+        write_audit(out, audit)
     print_audit(Console(), audit)
 
 

@@ -41,7 +41,7 @@ from hdbench.display.sheets import shared_routes
 from hdbench.errors import HdbenchError, Message, without_folders
 from hdbench.home.collection import Collection, key_of, opened
 from hdbench.home.page import Act, HomePage, Visit, is_ours, read_form
-from hdbench.home.pages import compare, decide, fields, finish, overview, review, runs, scans, truth
+from hdbench.home.pages import audit, compare, decide, fields, finish, overview, runs, scans, truth
 from hdbench.home.rendering import render
 from hdbench.home.start import start_routes
 from hdbench.home.state import CollectionState, standing_of
@@ -56,7 +56,7 @@ PAGES: tuple[HomePage, ...] = (
     truth.MERGE,
     runs.PAGE,
     compare.PAGE,
-    review.PAGE,
+    audit.PAGE,
     decide.PAGE,
     finish.PAGE,
 )
@@ -78,7 +78,7 @@ class _Editable(NamedTuple):
 EDITORS: Mapping[str, _Editable] = {
     truth.EDITOR: _Editable(truth.editor),
     truth.CORRECTING: _Editable(truth.correcting_editor),
-    review.REVIEWING: _Editable(review.review_editor, review.review_source),
+    audit.AUDITED: _Editable(audit.audit_editor, audit.audit_source),
     decide.CHECKING: _Editable(decide.check_editor, decide.plan_source),
     decide.CONTROLLING: _Editable(decide.control_editor, decide.plan_source),
     decide.WORKING: _Editable(decide.work_editor, decide.plan_source),

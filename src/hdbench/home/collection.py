@@ -24,7 +24,6 @@ from hdbench.datasets.building.versions import raise_version
 from hdbench.errors import HdbenchError, joined
 from hdbench.home.background import Background
 from hdbench.home.decisions import Decisions
-from hdbench.home.reviews import Reviews
 from hdbench.home.run_list import RunList, RunView
 from hdbench.home.stamped import Stamped, is_as_new, stamp_of
 
@@ -51,7 +50,6 @@ class Collection:
         beside: the folder that it is in, in which commands are run.
         runs: its runs, in the folder `runs` beside it.
         decisions: what was decided about its values, in files beside it.
-        reviews: the values of its ground truth that people read again, in files beside it.
         background: work on it that runs in threads.
 
     Raises:
@@ -67,7 +65,7 @@ class Collection:
         self._spec = Stamped(lambda: find_recipe(str(folder)).spec, recipe_files)
         self._schema = Stamped(lambda: AnswerSchema.load(folder / SCHEMA), [folder / SCHEMA])
         self._media = Stamped(lambda: CollectionMedia(folder), [folder / METADATA])
-        self.runs, self.decisions, self.reviews = RunList(self), Decisions(self), Reviews(self)
+        self.runs, self.decisions = RunList(self), Decisions(self)
         self.background = Background()
 
     @property

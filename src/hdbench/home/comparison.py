@@ -1,6 +1,6 @@
 """Which model is best for a collection: its runs ranked as `hdbench leaderboard` does it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,7 +66,7 @@ def comparing(collection: Collection, runs: Sequence[RunView]) -> TaskView:
     Scores are kept where commands keep them. It starts again once a run or the dataset changes.
     """
     paths = [run.path for run in runs]
-    stamp = (stamp_of(collection.built / DESCRIPTION), *((path, _stamp(path)) for path in paths))
+    stamp = stamp_of(collection.built / DESCRIPTION), stamp_of_runs(paths)
     return collection.background.computed(COMPARING, stamp, lambda: _compared(collection, paths))
 
 
@@ -103,6 +103,11 @@ def make_report(collection: Collection, run: RunView, language: str) -> WrittenR
     out, built = report_page(collection, run.path).parent, str(collection.built)
     names = () if run.says_model else (run.model,)
     return write_report(run.path, out, benchmark=built, names=names, language=language)
+
+
+def stamp_of_runs(paths: Sequence[Path]) -> Hashable:
+    """Return a value that changes with the runs."""
+    return tuple((path, _stamp(path)) for path in paths)
 
 
 def _stamp(run: Path) -> tuple[int, ...]:

@@ -35,7 +35,7 @@ class FilePlan:
 
     def advance(self):
         if self._path.with_name("fails").exists():
-            raise HdbenchError("{place}: no such file", place="answers.jsonl")
+            raise HdbenchError("no such file")
         while not self._path.with_name("learned").exists():
             time.sleep(0.02)
         self._path.with_name("drawn").touch()

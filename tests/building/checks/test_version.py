@@ -44,6 +44,8 @@ def test_errata_that_do_not_fit_are_found_before_the_build(folder):
     signed = {"proposed_by": "A", "approved_by": "B", "evidence": "the card"}
     wrong = {"id": "card 3", "field": "place", "kind": "form", "old": "Bern", "new": "Basel"}
     wrong |= signed
-    folder.write("errata.yaml", json.dumps({"corrections": [wrong]}))
+    folder.write("errata.yaml", json.dumps({"corrections": [wrong, wrong | {"id": "card 99"}]}))
     problem = folder.only()
     assert (problem.kind, problem.file) == ("errata_unusable", "errata.yaml")
+    assert "card 3 place: the source has " in problem.message
+    assert "card 99 place: the source has no such item: correct id:" in problem.message

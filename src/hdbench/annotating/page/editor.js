@@ -254,6 +254,7 @@ function show(isOther) {
   at("comment").value = local.comment;
   message();
   const wasInForm = form.hasFocus;
+  form.lookAt = item.look_at;
   form.draw(local.record, []);
   if (wasInForm && !form.hasFocus) form.focusFirst(); // its field is not in this record
   list.update(number, item.state);

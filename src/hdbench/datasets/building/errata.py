@@ -4,20 +4,24 @@ Corrections of form always count. Those of values count if the data's owners acc
 """
 
 import copy
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import ValidationInfo, field_validator
+from pydantic import ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from hdbench.benchmarks.provenance import AUDITED, BLIND, IMPORTED, PROVENANCE
 from hdbench.benchmarks.spec import Address, Said
 from hdbench.common.checked import Strict, unfit
 from hdbench.datasets.building.metadata import RecipeRow
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, shortened
 
 ERRATA = "errata.yaml"
+
+_SHOWN = 200
+"""Maximum number of characters of a value that messages show."""
 
 _BRACKET = r"\[(?:\d+|\*|\w+=[^\]]*)\]"
 _PATH = re.compile(rf"(?:[^.\[\]]+(?:{_BRACKET})*\.)*[^.\[\]]+")
@@ -108,6 +112,12 @@ class Correction(_OfField):
             raise unfit("a correction of form needs no acceptance: leave it out")
         return accepted
 
+    @model_validator(mode="after")
+    def _changes_something(self) -> Self:
+        if self.old == self.new and type(self.old) is type(self.new):
+            raise unfit("the old value and the new one are the same: correct new:")
+        return self
+
     @property
     def counts(self) -> bool:
         """Return whether it is in the ground truth that answers are scored against by default."""
@@ -134,10 +144,20 @@ class Correction(_OfField):
                 del holder[key]
         return bool(wrong)
 
-    @property
-    def misfit(self) -> Message:
-        """Return why it does not fit a source that it leaves as it is."""
-        return Message("the source does not have {old} there", old=repr(self.old))
+    def misfit(self, there: Sequence[Any]) -> Message:
+        """Return why it does not fit a source that it leaves as it is, and what to do.
+
+        Args:
+            there: what the source has in the field, in which the entries before it are corrected.
+        """
+        if not there:
+            return Message("the source has no such field there: correct field:")
+        return Message(
+            "the source has {there} there, not {old}: correct old:, unless another entry corrects "
+            "the same value",
+            there=shortened(list(dict.fromkeys(map(_shown, there)))),
+            old=_shown(self.old),
+        )
 
 
 class Renaming(_OfField):
@@ -167,8 +187,7 @@ class Renaming(_OfField):
             holder.update(fields)
         return bool(wrong)
 
-    @property
-    def misfit(self) -> Message:
+    def misfit(self, _: Sequence[Any]) -> Message:
         """Return why it does not fit a source that it leaves as it is."""
         return Message("nothing in the source can be renamed to {to!r} there", to=self.to)
 
@@ -231,12 +250,11 @@ class Errata(Strict):
             raise HdbenchError(
                 "errata.yaml: excludes {id!r}, which is not in the source", id=min(excluded)
             )
-        for erratum in (*counted.unused, *(every.unused if every else ())):
+        misfits = [*counted.misfits(), *(every.misfits() if every else ())]
+        if misfits:
             raise HdbenchError(
-                "errata.yaml: {id} {field}: {misfit}",
-                id=erratum.id,
-                field=erratum.field,
-                misfit=erratum.misfit,
+                "errata.yaml: {misfits}",
+                misfits=shortened(list(dict.fromkeys(misfits)), separator="; "),
             )
 
 
@@ -246,19 +264,41 @@ class _Applied:
     def __init__(self, errata: Sequence[Correction | Renaming]) -> None:
         self._errata = errata
         self._used: set[int] = set()
+        self._there: dict[int, list[Any]] = {}
 
-    @property
-    def unused(self) -> list[Correction | Renaming]:
-        """Return those that have not fitted anything."""
-        return [erratum for number, erratum in enumerate(self._errata) if number not in self._used]
+    def misfits(self) -> Iterator[Message]:
+        """Yield why those do not fit that have not fitted anything."""
+        for number, erratum in enumerate(self._errata):
+            if number in self._used:
+                continue
+            there = self._there.get(number)
+            yield Message(
+                "{id} {field}: {why}",
+                id=erratum.id,
+                field=erratum.field,
+                why=Message("the source has no such item: correct id:")
+                if there is None
+                else erratum.misfit(there),
+            )
 
     def correct(self, item: str, truth: dict[str, Any]) -> dict[str, Any]:
         """Return an item's ground truth, corrected."""
         truth = copy.deepcopy(truth)
         for number, erratum in enumerate(self._errata):
-            if erratum.id in {item, "*"} and erratum.apply(truth):
+            if erratum.id not in {item, "*"}:
+                continue
+            if erratum.apply(truth):
                 self._used.add(number)
+            elif number not in self._used:
+                objects, key = holders(truth, erratum.field)
+                there = self._there.setdefault(number, [])
+                there += [holder[key] for holder in objects if key in holder]
         return truth
+
+
+def _shown(value: Any) -> str:
+    """Return the beginning of a value, as JSON has it."""
+    return json.dumps(value, ensure_ascii=False)[:_SHOWN]
 
 
 def _corrected(columns: Mapping[str, Any]) -> Mapping[str, Any]:

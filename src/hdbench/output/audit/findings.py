@@ -165,35 +165,6 @@ def audit(runs: Mapping[str, Result]) -> Audit:
     )
 
 
-def agreeing_values(runs: Mapping[str, Result]) -> list[Finding]:
-    """Return the ground-truth values that most good models, by several makers, read as they are.
-
-    An audit alone would correct a ground truth only where the models contradict it. A random share
-    of these values, looked at in the same way, shows how many slips it misses.
-
-    Args:
-        runs: as for `audit`.
-    """
-    good = [run for run in ask(runs) if run.good]
-    findings = []
-    for item_id, answers in _answers(runs, good):
-        votes: dict[_Contested, dict[AskedRun, Any]] = {}
-        truths: dict[_Contested, Any] = {}
-        for run, item in answers:
-            matches = () if item["status"] in LOST else item["fields"]
-            for match in (FieldMatch(**match) for match in matches):
-                claim = _Contested(match.field, text_of(match.reference))
-                if match.outcome == "correct" and claim.truth:
-                    truths.setdefault(claim, match.reference)
-                    votes.setdefault(claim, {}).setdefault(run, match.prediction)
-        findings += [
-            _finding(item_id, claim.field, truths[claim], by_run, good=len(good))
-            for claim, by_run in sorted(votes.items())
-            if _is_agreed(by_run, len(good))
-        ]
-    return findings
-
-
 def _answers(
     runs: Mapping[str, Result], good: Sequence[AskedRun]
 ) -> Iterator[tuple[str, list[tuple[AskedRun, dict[str, Any]]]]]:

@@ -11,7 +11,6 @@ import yaml
 from hdbench import NAMESPACE, __version__
 from hdbench.annotating.annotation import ANNOTATION
 from hdbench.annotating.history import HISTORY
-from hdbench.annotating.reviewing.looks import LOOKS
 from hdbench.annotating.working.worked_values import WORKED_VALUES
 from hdbench.benchmarks.benchmark import CHECKED_VALUES, load_benchmark
 from hdbench.benchmarks.spec import BenchmarkSpec, Rights
@@ -238,6 +237,5 @@ def _files(folder: Path) -> Iterator[Path]:
             raise HdbenchError(
                 "{place}: is a pipe or a device: take it out of the folder", place=path
             )
-        # Reviews, which name people, are left out too, wherever their file is.
-        if path.is_file() and not any(part.casefold().endswith(LOOKS) for part in parts):
+        if path.is_file():
             yield path

@@ -1,0 +1,69 @@
+"""Values of the ground truth that most models contradict, corrected from the home."""
+
+import json
+
+import pytest
+from helpers.waiting import until
+from home.asking import HERE, alert, send
+from home.collections import make_collection, write_run
+
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.home.collection import opened
+
+MODELS = ("heron", "otter", "finch")
+
+
+@pytest.fixture
+def folder(tmp_path, used):
+    """Twelve cards; of the first, all three models read another year."""
+    folder = make_collection(tmp_path, items=12, truths=12)
+    used.add(folder)
+    for model in MODELS:
+        write_run(tmp_path, model, items=12, wrong=1)
+    opened(folder).ensure_built()
+    return folder
+
+
+def audited(client, at):
+    """The page once the values are found, or that says why not."""
+    until(lambda: "data-live" not in client.get(f"{at}audit").text, "the audit")
+    return client.get(f"{at}audit")
+
+
+def test_value_that_all_models_contradict_is_corrected(client, at, folder):
+    assert "Are the models wrong, or is the ground truth?" in client.get(f"{at}compare").text
+    shown = audited(client, at).text
+    assert "Most good models contradict 1 value of the ground truth." in shown
+    assert all(text in shown for text in ("c0", "1900", "1899", "3/3"))
+    editor = send(client, f"{at}audit/correct", name="anna").url
+    assert str(editor).endswith(f"{at}audited/anna/")
+    page = f"{at}audited/anna"
+    assert [item[0] for item in client.get(f"{page}/start").json()["items"]] == ["c0"]
+    item = client.get(f"{page}/items/0").json()
+    assert (item["look_at"], item["state"]["record"]["jahr"]) == (["jahr"], 1900)
+    after = item["state"]["head"]["ground_truth"]
+    body = {"what": "ground_truth", "field": "jahr", "to": 1899, "after": after}
+    done = client.post(f"{page}/items/0/change", json=body, headers=HERE)
+    assert done.json()["how"] == "corrected after audit"
+    client.post(f"{page}/leave", json={}, headers=HERE)
+    send(client, f"{at}compare/build")
+    built = load_benchmark(str(folder.parent / "hdb/cards"))
+    truths = {item.id: item.reference("documented") for item in built.items()}
+    assert truths["c0"] == {"titel": "Titel 0", "jahr": 1899}
+    assert built.spec.version == "1.0.1"
+    assert "contradict 0 values" in audited(client, at).text
+
+
+def test_three_makers_are_needed(client, at, folder):
+    (folder.parent / "runs/cards_finch.jsonl").unlink()
+    assert "It takes models of three makers" in client.get(f"{at}audit").text
+    for model in MODELS:
+        path = folder.parent / f"runs/cards_{model}.jsonl"
+        path.unlink(missing_ok=True)
+        run = folder.parent / f"runs/cards_{model}"
+        run.mkdir()
+        about = {"run": run.name, "benchmark": "hdb/cards", "model": f"one/{model}", "sittings": []}
+        (run / "run.json").write_text(json.dumps(about))
+        write_run(folder.parent, model, items=12, wrong=1).rename(run / "answers.jsonl")
+    refused = audited(client, at)
+    assert "come from one only: add runs from at least 3 makers" in alert(refused)

@@ -26,7 +26,7 @@ PATHS = {
     "compare": ["compare cards {path} one.jsonl", "compare {path} {path}"],
     "leaderboard": ["leaderboard {path}", "leaderboard cards one.jsonl {path}"],
     "audit": ["audit cards {path}"],
-    "verify": ["verify {path}", "verify r.json --answers {path}", "verify r.json {path}"],
+    "verify": ["verify {path}", "verify r.json --answers {path}"],
     "trust": [
         "trust plan cards {path} runs/one",
         "trust plan {path} runs/one runs/two",

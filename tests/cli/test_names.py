@@ -67,7 +67,6 @@ COMMANDS = {
     "report": ("report", "NAME", ANSWERS, "-o", "out"),
     "compare": ("compare", "NAME", ANSWERS, "other.jsonl"),
     "leaderboard": ("leaderboard", "NAME", ANSWERS, "other.jsonl"),
-    "verify": ("verify", "NAME", "result.json"),
     "run": ("run", "NAME", "--model", "m", "--dry-run"),
     "images": ("run", "NAME", "--images", "scans", "--model", "m", "--dry-run"),
     "new": ("new", "letters", "scans", "--like", "NAME"),
@@ -90,8 +89,6 @@ def test_every_command_takes_both_names(samples, run_hdbench, tmp_path, command)
         (cwd / "scans").symlink_to(samples / "hdb/zettelkatalog/images")
         lines = (samples / ANSWERS).read_text().splitlines(keepends=True)
         (cwd / "other.jsonl").write_text("".join(lines[1:]))
-        if command == "verify":
-            run_hdbench("score", BOTH[0], ANSWERS, "--json", "result.json", cwd=cwd)
         given = [name if each == "NAME" else each for each in COMMANDS[command]]
         done = run_hdbench(*given, cwd=cwd)
         # Eight items are too few for a plan, which is said when the benchmark has been loaded.

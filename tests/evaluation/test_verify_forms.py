@@ -3,6 +3,7 @@
 import gzip
 import json
 import zipfile
+from pathlib import Path
 
 import pytest
 import xlsxwriter
@@ -142,10 +143,7 @@ def test_what_was_scored_is_verified_whatever_its_form(form, cards, monkeypatch)
     answered = 0 if form == "run without answers yet" else 3
     assert {result.figures()["answered"] for result in results} == {answered}
     write_results(cards / "result.json", results, details=True)
-    found = verify("result.json")
-    assert [each.model for each in found] == [result.model for result in results]
-    assert [each.differences for each in found] == [[]] * len(results)
-    assert all(each.figures > 0 for each in found)
+    assert verify(Path("result.json")) == []
 
 
 def test_the_command_verifies_a_run_folder(cards, run_hdbench):
@@ -153,5 +151,4 @@ def test_the_command_verifies_a_run_folder(cards, run_hdbench):
     done = run_hdbench("score", "hdb/cards", "answers", "--json", "r.json", cwd=cards)
     assert done.returncode == 0, done.stderr
     done = run_hdbench("verify", "r.json", cwd=cards)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("tesseract: equal under rules 3, reading 3: ")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "r.json: equal\n", "")

@@ -191,7 +191,7 @@ def test_score_takes_the_benchmark_but_no_media_from_the_hub(hub, answers, comma
         tags = hub.repositories["datasets", "hdb/zettelkatalog"].tags
         assert record["dataset_revision"] == tags[revision or NEW]
         assert record["dataset_version"] == (revision or NEW).removeprefix("hdbench-")
-        assert command("verify", tmp_path / "result.json").startswith("equal")
+        assert command("verify", tmp_path / "result.json").endswith(": equal\n")
     assert perfect == {OLD: len(answers.read_text().splitlines()), NEW: 7, None: 7}
     assert not [each for each in hub.requests if each.method == "GET" and "/images/" in each.path]
 

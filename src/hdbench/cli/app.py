@@ -45,8 +45,7 @@ _PANELS: dict[str | None, dict[str, str]] = {
     "Trust the figures": {
         "trust": "Which values can be accepted unseen: plan, read a sample, decide.",
         "forecast": "What the whole collection will cost: work and money.",
-        "verify": "Compute a result or a decision again: is it equal, and if not, what differs "
-        "and why?",
+        "verify": "Compute a result or a decision again, and say what differs.",
         "audit": "Find ground truths that most good models contradict.",
     },
     "Share": {

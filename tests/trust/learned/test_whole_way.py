@@ -86,5 +86,5 @@ def test_two_people_come_from_a_plan_to_a_decision(tmp_path, visit_at, run_hdben
     assert len(readings) == 30 + first.twice + 60 + second.twice
     assert decision.read == 90
     assert decision.second.seconds is not None
-    verified = run_hdbench("verify", catalogue.path, "d.json", cwd=tmp_path)
+    verified = run_hdbench("verify", "d.json", cwd=tmp_path)
     assert verified.returncode == 0, verified.stdout

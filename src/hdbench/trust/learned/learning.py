@@ -26,7 +26,7 @@ from hdbench.answers.letters import folded, text_of
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.common.checked import Strict
 from hdbench.errors import HdbenchError, Message
-from hdbench.evaluation.verify import compared
+from hdbench.evaluation.verify import differences
 from hdbench.statistics.logistic import fit, probability
 from hdbench.trust.as_planned import check_as_planned
 from hdbench.trust.decision import Count, Share
@@ -390,7 +390,7 @@ def learned_again(
     intercept, coefficients = _fitted(described)
     now = {"intercept": intercept, **coefficients}
     then = {"intercept": learned.intercept, **learned.coefficients}
-    differences = [
+    found = [
         Message("learned: {name}: {then} then, {now} now", name=name, then=before, now=after)
         for name in sorted(now.keys() | then.keys())
         if abs((before := then.get(name, 0.0)) - (after := now.get(name, 0.0))) > LAST_DIGIT
@@ -398,7 +398,7 @@ def learned_again(
     sealed = _Fitted(learned.intercept, learned.coefficients)
     apart = np.abs(_by_item(described, sealed).astype(np.int64) - probabilities) > 1
     if apart.any():
-        differences.append(
+        found.append(
             Message(
                 "learned: {count:,} probability does not follow from the coefficients",
                 plural="learned: {count:,} probabilities do not follow from the coefficients",
@@ -406,11 +406,10 @@ def learned_again(
             )
         )
     record = _record(plan, described, sealed, probabilities, readings)
-    sealed_record, made_again = (
-        each.model_dump(mode="json", exclude=MOVABLE) for each in (learned, record)
+    lines = differences(
+        *(each.model_dump(mode="json", exclude=MOVABLE) for each in (learned, record))
     )
-    _, lines = compared(sealed_record, made_again)
-    return [*differences, *(Message("learned: {line}", line=line) for line in lines)]
+    return [*found, *(Message("learned: {line}", line=line) for line in lines)]
 
 
 def check_unchanged(plan: ValuePlan, benchmark: Benchmark, plan_file: Path) -> list[str]:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 ESCAPE = "\x1b[31mred\x1b]0;title\x07"
 NEWLINE = "two\nlines"
-RTL = "\u202etxt.exe"
 LONE = "\udcff"
 """A byte that is not UTF-8, as Python passes it on in a name."""
 
@@ -17,7 +16,7 @@ NUMBERS = ["-1", "0", "nan", "inf", "9" * 400, ""]
 RAW = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """What a terminal would obey, or show the wrong way round."""
 
-DEVICES = ("null", "full", "tty")
+DEVICES = ("null", "full")
 
 
 def odd_paths(folder):
@@ -36,16 +35,14 @@ def odd_paths(folder):
         os.chdir(folder)  # the name of a socket must be short
         made.bind("socket")
         os.chdir(here)
-    for name, to in (("loop", "loop"), ("dangling", "nowhere")):
-        found[name] = folder / name
-        found[name].symlink_to(to)
-    for name, odd in (("escape", ESCAPE), ("newline", NEWLINE), ("rtl", RTL), ("bytes", LONE)):
+    found["loop"] = folder / "loop"
+    found["loop"].symlink_to("loop")
+    for name, odd in (("escape", ESCAPE), ("bytes", LONE)):
         found[name] = folder / f"{odd}.jsonl"
         found[name].write_text(
             '{"id": "\\u001b[31m", "prediction": {"\\u001b]0;x\\u0007": "\\u202e"}}\n'
         )
     found["missing"] = folder / f"none{ESCAPE}"
-    found["below a file"] = folder / "empty/inner"
     found["long"] = folder / ("x" * 300)
     for name in DEVICES:  # links, so that a command that replaces one does not harm the machine
         found[name] = folder / name

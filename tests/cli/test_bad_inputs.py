@@ -73,7 +73,6 @@ NAMED = [
 ]
 
 NUMBERED = [
-    "leaderboard cards one.jsonl two.jsonl --seed {number}",
     "audit cards one.jsonl --agreeing {number}",
     "trust plan cards runs/one runs/two -n {number}",
     "trust plan cards runs/one runs/two --limit {number}",

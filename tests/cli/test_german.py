@@ -69,7 +69,6 @@ WALK = [
     (("score", "cards", "runs/one", "--option", "x"), 2),
     (("compare", *RUNS[:2]), 0),
     (("leaderboard", "runs"), 0),
-    (("leaderboard", "runs", "--changes"), 0),
     (("trust", "plan", "cards", *RUNS, "--items", "60", "-o", "p.yaml"), 0),
     (("trust", "decide", "p.yaml", "--page", "d.html"), 0),
     (("trust", "consensus", "cards", *RUNS, "-o", "runs/all"), 0),

@@ -123,5 +123,3 @@ def test_a_result_keeps_the_choice_and_is_not_mixed_with_others(here, run_hdbenc
     assert {board.kind.errata for board in boards} == {None, "proposed"}
     done = run_hdbench("leaderboard", "run", "--errata", "proposed", cwd=here)
     assert "hdb/cards 1.0.0, documented, errata proposed, 4 items" in done.stdout
-    done = run_hdbench("leaderboard", "run", "--errata", "proposed", "--changes", cwd=here)
-    assert "--errata: does not go with --changes" in done.stderr

@@ -80,8 +80,8 @@ def names(page):
 def test_the_command_writes_the_page(cards, run_hdbench):
     lines = '{"id": "0000", "prediction": {"title": "Stellingen", "year": 1924}}\n'
     (cards / "mine.jsonl").write_text(lines)
-    command = ("--language", "de", "leaderboard", "cards", "mine.jsonl")
-    done = run_hdbench(*command, "--format", "html", cwd=cards)
+    command = ("--language", "de", "leaderboard", "cards", "mine.jsonl", "--format", "html")
+    done = run_hdbench(*command, cwd=cards)
     assert done.stdout.startswith('<!DOCTYPE html>\n<html lang="de">'), done.stderr
     assert "4 Einträge: zu wenige für ein Intervall oder einen Rang" in done.stdout
 

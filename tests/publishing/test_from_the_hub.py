@@ -196,20 +196,6 @@ def test_score_takes_the_benchmark_but_no_media_from_the_hub(hub, answers, comma
     assert not [each for each in hub.requests if each.method == "GET" and "/images/" in each.path]
 
 
-def test_leaderboard_shows_two_versions_side_by_side(answers, command, tmp_path):
-    lines = [json.loads(line) | {"model": "reader"} for line in answers.read_text().splitlines()]
-    run = tmp_path / "run.jsonl"
-    run.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    asked = ["--revision", OLD, "--revision", NEW]
-    shown = command("leaderboard", "hdb/zettelkatalog", run, *asked)
-    assert f"{OLD} (1.1.1+sample)" in " ".join(shown.split())
-    row = next(line.split() for line in shown.splitlines() if "reader" in line)
-    name, before, after, change = row  # eight items are too few for ranks
-    assert (name, before) == ("reader", "1.000")
-    assert float(after) < 1
-    assert float(change) == pytest.approx(float(after) - 1, abs=0.0011)
-
-
 def test_what_the_hub_lacks_is_said_in_a_line(hub, answers, command):
     told = command("score", "hdb/zettelkatalog", answers, "--revision", "hdbench-9.9.9", status=2)
     assert told.startswith("error: hdb/zettelkatalog, revision hdbench-9.9.9: there is no such")

@@ -94,7 +94,7 @@ def test_score_without_media_is_unranked_beside_the_model_score(here, run_hdbenc
         "b": ("0.5", ""),
     }
     assert done.stderr == ""
-    for form in ("table", "markdown", "latex", "json"):
+    for form in ("table", "markdown", "json"):
         shown = run_hdbench("leaderboard", recorded, "--format", form, cwd=here).stdout
         assert "without media" in shown.replace("_", " ")
     board = json.loads(shown)["leaderboards"][0]

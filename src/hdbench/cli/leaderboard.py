@@ -14,24 +14,21 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.cli.arguments import (
     DEFAULT_OUT,
-    Also,
     Names,
     Runs,
     split_benchmark,
 )
-from hdbench.cli.rules import beside
 from hdbench.cli.terminal import say
 from hdbench.common.translation import current_language
 from hdbench.errors import HdbenchError, Message
-from hdbench.evaluation.runs import load_runs, strictly, without_unbuilt
+from hdbench.evaluation.runs import load_runs, without_unbuilt
 from hdbench.evaluation.score import Settings
 from hdbench.output.leaderboard import formats
 from hdbench.output.leaderboard.boards import Board, leaderboards, unplaced
-from hdbench.output.leaderboard.changes import RULES, changes, revisions
 from hdbench.output.leaderboard.tables import leaderboard_page
 from hdbench.results.model_facts import RESULTS, ModelFacts, read_model_facts
 
-Form = Literal["table", "markdown", "csv", "json", "latex", "html"]
+Form = Literal["table", "markdown", "csv", "json", "html"]
 
 
 def command(
@@ -40,12 +37,7 @@ def command(
     name: Names = None,
     protocol: str = "documented",
     errata: str = "accepted",
-    show_changes: Annotated[bool, typer.Option("--changes")] = False,
-    also: Also = None,
-    strict: Annotated[bool, typer.Option("--strict")] = False,
     form: Annotated[Form, typer.Option("--format")] = "table",
-    seed: int = 0,
-    revision: Annotated[list[str] | None, typer.Option(metavar="REVISION")] = None,
 ) -> None:
     """Rank runs, with intervals and tests.
 
@@ -55,67 +47,17 @@ def command(
     if they are inconsistent. Below 20 items there are figures, but no intervals or ranks.
 
     Args:
-        show_changes: Instead show each value and its place three times: under published, under
-            documented with the answers as they were recorded, and with the answers that the harness
-            lost also read.
-        strict: Rank by the figures in which only valid JSON counts.
         form: How to write it to standard output. html: one page that needs no network, with tables
             that can be sorted.
-        seed: The seed of the random numbers.
-        revision: A revision of the benchmark on the Hub, such as hdbench-1.0.0; if given more than
-            once, old and new scores and ranks are shown side by side.
     """
     benchmark, runs = split_benchmark(paths)
-    versions = list(dict.fromkeys(revision or ()))
-    side_by_side = {
-        "--changes": show_changes,
-        "--also": bool(also),
-        Message("several revisions"): len(versions) > 1,
-    }
-    chosen = [name for name, is_set in side_by_side.items() if is_set]
-    if show_changes and versions:
-        raise HdbenchError("--changes and --revision: give only one of them")
-    if len(chosen) > 1:
-        one, other = chosen
-        raise HdbenchError("{one} and {other}: give only one of them", one=one, other=other)
-    if chosen and form != "table":
-        raise HdbenchError(
-            "{option}: cannot be written as {form}: leave out --format",
-            option=chosen[0],
-            form=form,
-        )
-    if chosen and strict:
-        raise HdbenchError(
-            "--strict: does not go with {option}: leave one of them out", option=chosen[0]
-        )
-    if errata != "accepted" and chosen and not also:
-        raise HdbenchError(
-            "--errata: does not go with {option}: leave one of them out", option=chosen[0]
-        )
-    if benchmark is None and not versions:
+    if benchmark is None:
         runs, missing = without_unbuilt(runs)
         if missing:
             _say_left_out(missing)
-    if len(versions) > 1:
-        formats.print_revisions(
-            Console(),
-            revisions(
-                runs, versions, benchmark=benchmark, protocol=protocol, models=name or (), seed=seed
-            ),
-            current_language(),
-        )
-        return
-    settings = Settings(protocol, errata=errata, revision=versions[0] if versions else None)
-    if chosen:
-        rules = beside(settings, also) if also else RULES
-        compared = changes(runs, rules, benchmark=benchmark, names=name or (), seed=seed)
-        formats.print_changes(Console(), compared, current_language())
-        return
-    loaded = load_runs(runs, benchmark=benchmark, settings=settings, names=name or ())
-    results = {
-        name: strictly(result, name) if strict else result for name, result in loaded.items()
-    }
-    boards = leaderboards(results, facts=known_facts(runs), seed=seed)
+    settings = Settings(protocol, errata=errata)
+    results = load_runs(runs, benchmark=benchmark, settings=settings, names=name or ())
+    boards = leaderboards(results, facts=known_facts(runs))
     _say_unseen(unplaced(results, boards), boards)
     write_boards(boards, form, current_language(), benchmark)
 
@@ -186,5 +128,5 @@ def write_boards(
         page = leaderboard_page(boards, language, _titles(boards, benchmark, language))
         sys.stdout.buffer.write(page.encode(errors="backslashreplace"))
     else:
-        write = {"markdown": formats.markdown, "json": formats.as_json, "latex": formats.latex}
-        typer.echo(write[form](boards), nl=False)
+        write = formats.markdown if form == "markdown" else formats.as_json
+        typer.echo(write(boards), nl=False)

@@ -232,21 +232,6 @@ def with_same_items(
     return largest, [name for name in results if name in left_out]
 
 
-def strictly(result: Result, name: str) -> Result:
-    """Return a run with valid JSON only counted.
-
-    Raises:
-        HdbenchError: the result was written before results kept what this needs.
-    """
-    if result.reading_version == 1:
-        raise HdbenchError(
-            "{name}: was scored under reading 1, which does not say what strict reading "
-            "would give: score the answers again",
-            name=name,
-        )
-    return result.strictly()
-
-
 def _runs_at(path: Path, benchmark: str | None) -> Iterator[tuple[Path, str | None]]:
     """Yield each run at a path, and the benchmark to score it against; None for a result."""
     if path.is_dir():

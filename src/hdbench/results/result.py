@@ -319,7 +319,7 @@ class Result:
         return None if strict == self.rates[self.headline] else strict
 
     def strictly(self) -> "Result":
-        """Return the same run with only valid JSON counted, as in `hdbench leaderboard --strict`.
+        """Return the same run with only valid JSON counted.
 
         It has the figures and their intervals, but not what became of single fields and items.
         """

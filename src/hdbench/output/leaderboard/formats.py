@@ -1,4 +1,4 @@
-"""Leaderboards for a terminal, and as Markdown, LaTeX, CSV and JSON."""
+"""Leaderboards for a terminal, and as Markdown, CSV and JSON."""
 
 import json
 import re
@@ -11,24 +11,19 @@ from rich.table import Table
 from rich.text import Text
 from tabulate import tabulate
 
-from hdbench.common.printing import folded, heading, plain_table, printable
-from hdbench.common.texts import decimal
-from hdbench.common.translation import translated
+from hdbench.common.printing import folded, plain_table, printable
 from hdbench.output.leaderboard.boards import Board
-from hdbench.output.leaderboard.changes import Changes
-from hdbench.output.leaderboard.tables import number, shown_columns
+from hdbench.output.leaderboard.tables import shown_columns
 from hdbench.output.leaderboard.words import (
     MAX_NAME,
     about_ranks,
     column_name,
     notes,
     say,
-    short_name,
     title,
     verdict,
 )
 from hdbench.output.report.tables import Cell, TableRows, csv_bytes
-from hdbench.statistics.bootstrap import MIN_ITEMS
 
 _DISPENSABLE = ("answered", "cost", "seconds", "tokens", "hours")
 """Columns that are left out, from the right, if there is no room for the models' names."""
@@ -94,75 +89,6 @@ def print_verdicts(console: Console, boards: Sequence[Board], language: str = "e
     console.print()
 
 
-def print_changes(console: Console, compared: Sequence[Changes], language: str = "en") -> None:
-    """Print each model's value and place under each of the rules, and how the place changes.
-
-    Args:
-        console: the terminal.
-        compared: from `hdbench.output.leaderboard.changes.changes`.
-        language: same as in `print_boards`.
-    """
-    for changes in compared:
-        board = next(iter(changes.boards.values()))
-        rows = []
-        for model, places in changes.models.items():
-            first = next(iter(places.values())).place
-            rows.append(
-                [
-                    short_name(model),
-                    *(
-                        f"{number(place.value, language)} "
-                        f"({place.place}{_moved(first, place.place)})"
-                        for place in places.values()
-                    ),
-                ]
-            )
-        about = say("place_and_change", language)
-        caption = f"{title(board, language, protocol=False)}: {board.headline} ({about})"
-        rules = [heading(translated(name, language)) for name in changes.boards]
-        _print(console, caption, [column_name("model", board, language), *rules], rows)
-        _print_text(console, say("by_value_alone", language) + "\n")
-
-
-def _moved(before: int, after: int) -> str:
-    """Return how many places a model moves up or down; nothing if it stays."""
-    if after == before:
-        return ""
-    return f" ↑{before - after}" if after < before else f" ↓{after - before}"
-
-
-def print_revisions(console: Console, compared: Sequence[Changes], language: str = "en") -> None:
-    """Print the value and rank of each model by each revision, and the last minus the first.
-
-    Args:
-        console: the terminal.
-        compared: from `hdbench.output.leaderboard.changes.revisions`.
-        language: same as in `print_boards`.
-    """
-    for changes in compared:
-        first = next(iter(changes.boards.values()))
-        heads = [
-            f"{revision} ({board.kind.dataset_version})"
-            for revision, board in changes.boards.items()
-        ]
-        rows = []
-        for model, places in changes.models.items():
-            values = [place.value for place in places.values()]
-            cells = [
-                number(place.value, language)
-                + ("" if place.rank is None else f" ({place.rank.shown()})")
-                for place in places.values()
-            ]
-            change = decimal(f"{values[-1] - values[0]:+.3f}", language)
-            rows.append([short_name(model), *cells, change])
-        rank = column_name("rank", first, language)
-        ranked = f" ({rank})" if first.kind.items >= MIN_ITEMS else ""
-        caption = f"{first.kind.benchmark}, {first.kind.protocol}: {first.headline}{ranked}"
-        head = [column_name("model", first, language), *heads, say("change", language)]
-        _print(console, caption, head, rows, above=about_ranks(first, language))
-        _print_text(console, notes(first, language)[0] + "\n")
-
-
 def markdown(boards: Sequence[Board], language: str = "en") -> str:
     """Return a heading, a table and its notes for each leaderboard.
 
@@ -182,27 +108,6 @@ def markdown(boards: Sequence[Board], language: str = "en") -> str:
         + "\n"
         for board in boards
     )
-
-
-def latex(boards: Sequence[Board], language: str = "en") -> str:
-    """Return a `booktabs` table for each board, with the longer side of each interval.
-
-    Untrusted text is escaped.
-
-    Args:
-        boards: the leaderboards.
-        language: same as in `print_boards`.
-    """
-    parts = []
-    for board in boards:
-        columns, rows = shown_columns(board, language, plus_minus=True)
-        head = [column_name(key, board, language) for key in columns]
-        about = [title(board, language), about_ranks(board, language), *notes(board, language)]
-        if board.kind.items >= MIN_ITEMS:
-            about.append(say("plus_minus", language))
-        table = tabulate(rows, head, tablefmt="latex_booktabs", disable_numparse=True)
-        parts.append("\n".join([*(f"% {line}" for line in about), table, ""]))
-    return "\n".join(parts)
 
 
 def csv(boards: Sequence[Board]) -> bytes:

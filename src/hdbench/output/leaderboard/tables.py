@@ -74,22 +74,18 @@ class BoardTable(NamedTuple):
     people: BoardCells | None
 
 
-def board_table(board: Board, language: str, *, plus_minus: bool = False) -> BoardTable:
+def board_table(board: Board, language: str) -> BoardTable:
     """Return a leaderboard as it is shown.
 
     Args:
         board: the leaderboard.
         language: one of `hdbench.common.texts.LANGUAGES`.
-        plus_minus: show the longer side of an interval beside the figure that ranks, and no
-            interval.
     """
-    people = None if board.people is None else _people(board.people, language, plus_minus)
-    return BoardTable([_cells(board, row, language, plus_minus) for row in board.rows], people)
+    people = None if board.people is None else _people(board.people, language)
+    return BoardTable([_cells(board, row, language) for row in board.rows], people)
 
 
-def shown_columns(
-    board: Board, language: str, *, plus_minus: bool = False
-) -> tuple[list[str], list[list[str]]]:
+def shown_columns(board: Board, language: str) -> tuple[list[str], list[list[str]]]:
     """Return the columns and the texts of their cells, people first, as the ceiling above models.
 
     Columns without any value are left out.
@@ -97,9 +93,8 @@ def shown_columns(
     Args:
         board: see `board_table`, as for the others.
         language: one of `hdbench.common.texts.LANGUAGES`.
-        plus_minus: how intervals are shown.
     """
-    table = board_table(board, language, plus_minus=plus_minus)
+    table = board_table(board, language)
     rows = [*([] if table.people is None else [table.people]), *table.rows]
     texts = [{key: row.get(key, BoardCell()).text for key in COLUMNS} for row in rows]
     columns = [key for key in COLUMNS if key == "model" or any(row[key] for row in texts)]
@@ -220,31 +215,26 @@ def number(value: float | None, language: str, form: str = ".3f") -> str:
     return "" if value is None else in_terminal(value, form, language)
 
 
-def _people(people: Ceiling, language: str, plus_minus: bool) -> BoardCells:
+def _people(people: Ceiling, language: str) -> BoardCells:
     ends = Interval(*people.interval) if people.interval else None
-    headline, interval = _value(people.value, ends, language, plus_minus)
+    headline, interval = _value(people.value, ends, language)
     model = BoardCell(people_in_short(people, language))
     return {"model": model, "headline": headline, "interval": interval}
 
 
-def _value(
-    value: float, ends: Interval | None, language: str, plus_minus: bool
-) -> tuple[BoardCell, BoardCell]:
-    """Return a figure and its interval: in two cells, or, with `plus_minus`, in one."""
+def _value(value: float, ends: Interval | None, language: str) -> tuple[BoardCell, BoardCell]:
+    """Return a figure and its interval."""
     figure = number(value, language)
     if ends is None:
         return BoardCell(figure, value), BoardCell()
-    if plus_minus:
-        side = max(ends.high - value, value - ends.low)
-        return BoardCell(f"{figure} ± {number(side, language)}", value), BoardCell()
     return BoardCell(figure, value), BoardCell(interval_in_words(ends, language), ends.low)
 
 
-def _cells(board: Board, row: BoardRow, language: str, plus_minus: bool) -> BoardCells:
+def _cells(board: Board, row: BoardRow, language: str) -> BoardCells:
     def shown(value: float | None, form: str = ".3f") -> BoardCell:
         return BoardCell(number(value, language, form), value)
 
-    judged, interval = _value(row.judged, row.interval, language, plus_minus)
+    judged, interval = _value(row.judged, row.interval, language)
     is_apart = board.judged_by != board.headline
     marks = marks_of(row)
     rank = BoardCell()

@@ -40,7 +40,7 @@ def say(key: str, language: str = "en", **values: Any) -> str:
     return _TEXTS.text(key, language, **values)
 
 
-def title(board: Board, language: str = "en", *, protocol: bool = True) -> str:
+def title(board: Board, language: str = "en") -> str:
     """Return what the runs of a leaderboard have in common, in one line."""
     kind = board.kind
     prompt = say("prompt_not_known", language)
@@ -51,9 +51,9 @@ def title(board: Board, language: str = "en", *, protocol: bool = True) -> str:
     subset = translated(subset_in_words(kind.subset or ""), language)
     parts = [
         f"{kind.benchmark} {kind.dataset_version}",
-        *([say(kind.protocol, language)] if protocol else []),
-        *(kind.read_as if protocol else ()),
-        *([f"errata {kind.errata}"] if protocol and kind.errata else []),
+        say(kind.protocol, language),
+        *kind.read_as,
+        *([f"errata {kind.errata}"] if kind.errata else []),
         items + (f" ({subset})" if subset else ""),
         prompt,
     ]

@@ -44,7 +44,6 @@ PATHS = {
     "agreement": ["agreement {path}"],
     "status": ["status {path}"],
     "run": ["run --model m --images {path} --out o"],
-    "sample": ["sample {path} -n 3"],
     "check": ["check {path}"],
     "publish": ["publish {path} --dry-run"],
 }
@@ -81,7 +80,6 @@ NUMBERED = [
     "forecast cards one.jsonl --total {number}",
     "forecast cards one.jsonl --wage {number}",
     "forecast cards one.jsonl --keystrokes-per-minute {number}",
-    "sample one.jsonl -n {number}",
     "run cards --model m --timeout {number}",
     "run cards --model m --limit {number} --dry-run",
     "run cards --model m --temperature {number} --dry-run",

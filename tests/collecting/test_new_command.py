@@ -145,18 +145,47 @@ def test_a_text_beside_each_image_is_a_transcription(folder, run_hdbench):
     assert "Transcribe the text of the image" in (folder / "wine/prompt.txt").read_text()
 
 
-def test_only_the_items_of_a_sample_are_taken(folder, run_hdbench):
-    drawn = run_hdbench("sample", "scans", "-n", "2", "--seed", "4", cwd=folder)
-    assert drawn.returncode == 0, drawn.stderr
-    done = run_hdbench("new", "letters", "scans", "--sample", "sample.yaml", cwd=folder)
+def test_only_drawn_items_are_taken_and_the_same_seed_draws_the_same(folder, run_hdbench):
+    taken = []
+    for name in ("letters", "again"):
+        done = run_hdbench("new", name, "scans", "--sample", 2, "--seed", 4, cwd=folder)
+        assert done.returncode == 0, done.stderr
+        assert "2 of 3 items drawn, seed 4" in done.stdout
+        taken.append(sorted(rows(folder, name)))
+    assert len(taken[0]) == 2
+    assert taken[0] == taken[1]
+    sample = spec(folder)["sample"]
+    assert (sample["of"], sample["by"], sample["seed"]) == (3, [], 4)
+    many = run_hdbench("new", "many", "scans", "--sample", 4, cwd=folder)
+    assert "scans: has 3 items, and 4 are to be drawn" in many.stderr
+    without = run_hdbench("new", "many", "scans", "--sample", 2, "--by", "Ort", cwd=folder)
+    assert "--by: needs --sample, and the columns of a table in --truth" in without.stderr
+
+
+def test_a_sample_by_columns_of_the_table_has_strata(tmp_path, run_hdbench):
+    lines = [f"{n:03};{'Brief' if n % 10 else 'Karte'};T{n}" for n in range(200)]
+    (tmp_path / "kat.csv").write_text("Datei;Typ;Titel\n" + "\n".join(lines))
+    (tmp_path / "scans").mkdir()
+    for number in range(200):
+        (tmp_path / f"scans/{number:03}.txt").write_text("x")
+    options = ("--truth", "kat.csv", "--sample", 40, "--seed", 3)
+    done = run_hdbench("new", "cards", "scans", *options, "--by", "Typ", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    chosen = yaml.safe_load((folder / "sample.yaml").read_text())["ids"]
-    assert sorted(rows(folder)) == sorted(each.removesuffix(".png") for each in chosen)
-    assert spec(folder)["sample"]["of"] == 3
-    (folder / "scans" / f"{next(iter(rows(folder)))}.png").unlink()
-    again = run_hdbench("new", "again", "scans", "--sample", "sample.yaml", cwd=folder)
-    assert again.returncode == 2
-    assert "the sample has items without an image" in again.stderr
+    [letters] = [line.split() for line in done.stdout.splitlines() if line.startswith("  Brief ")]
+    assert letters[:3] == ["Brief", "180", "36"]
+    items = rows(tmp_path, "cards")
+    assert len(items) == 40
+    assert all(row["ground_truth"]["titel"] == f"T{int(item)}" for item, row in items.items())
+    strata = spec(tmp_path, "cards")["sample"]["strata"]
+    assert [(each["values"], each["of"], each["items"]) for each in strata] == [
+        ({"Typ": "Brief"}, 180, 36),
+        ({"Typ": "Karte"}, 20, 4),
+    ]
+    drawn = {item: row["stratum"] for item, row in items.items()}
+    assert all(place == (int(item) % 10 == 0) for item, place in drawn.items())
+    wrong = run_hdbench("new", "other", "scans", *options, "--by", "Type", cwd=tmp_path)
+    assert "kat.csv: no column 'Type'" in wrong.stderr
+    assert "did you mean Typ?" in wrong.stderr
 
 
 HOSTILE = "Datei;{{ 7*7 }};{% for x in range(9) %}\nb1;=HYPERLINK(1);<script>\nb2;x;y\n"

@@ -68,7 +68,7 @@ def read_addition(collection: Path, images: Path, truth: Path | None = None) -> 
             names=shortened([*taken, *known]),
         )
     source = open_truth(truth, None) if truth else Truths([], [])
-    return Sources(like, media._replace(items=new), {}, {}, source, known, taken)
+    return Sources(like, media._replace(items=new), {}, None, source, known, taken)
 
 
 def plan_addition(requested: CollectionRequest, sources: Sources) -> CollectionPlan:

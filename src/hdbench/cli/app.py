@@ -17,7 +17,6 @@ _PANELS: dict[str | None, dict[str, str]] = {
     },
     "Make a benchmark": {
         "demo": "Build a small sample into ./hdb, load it, and score its example answers.",
-        "sample": "Draw a sample of a collection, simple or stratified.",
         "new": "Make a benchmark from your own images, and a ground truth where there is one.",
         "check": "Find everything that is wrong with a folder of your own before it is built.",
         "build": "Build the datasets into a folder that stands for the Hub.",

@@ -12,9 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from hdbench.cli.arguments import names_in
-from hdbench.cli.terminal import localized, localized_table, one_line, say, shown
+from hdbench.cli.terminal import localized, localized_table, number, one_line, say, shown
 from hdbench.common.printing import MAX_NOTE, printable
 from hdbench.common.regular_files import not_opened
+from hdbench.datasets.collecting.drawing import Draw
 from hdbench.datasets.collecting.media import OTHER_IMAGES
 from hdbench.datasets.collecting.plan import (
     CollectionPlan,
@@ -26,6 +27,9 @@ from hdbench.datasets.collecting.plan import (
 )
 from hdbench.datasets.collecting.writing import write_collection
 from hdbench.errors import HdbenchError, Message, shortened
+
+MAX_STRATA = 100
+"""Maximum number of strata that are shown."""
 
 MAX_SHOWN = 8
 """Maximum number of skipped files that are named."""
@@ -50,7 +54,9 @@ def command(
     truth: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
     like: Annotated[str | None, typer.Option(metavar="BENCHMARK")] = None,
     mapping: Annotated[list[str] | None, typer.Option("--map", metavar="COLUMN=FIELD")] = None,
-    sample: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
+    sample: Annotated[int | None, typer.Option(min=1, metavar="N")] = None,
+    by: Annotated[str | None, typer.Option(metavar="COLUMN,…")] = None,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
     fields: Annotated[str | None, typer.Option(metavar="FIELD,…")] = None,
     title: str = "",
     licence: str = "other",
@@ -72,8 +78,11 @@ def command(
             Personen=persons[], Datei=id for the one that names the images, Notiz=- for one that is
             not used, Jahrhundert=column:century for one to group by. For MARC: a mapping
             file. May be repeated.
-        sample: What hdbench sample wrote: only its items are taken, and scores become estimates for
-            the whole.
+        sample: Draw so many items at random, and take only these; scores become estimates for the
+            whole. With the same items and the same seed, the same are drawn.
+        by: Columns of the table in --truth, with commas between them: each combination of their
+            values gets its share of the sample, and at least 2 items.
+        seed: The seed of the draw.
         fields: Without a ground truth: the fields that it will have, with commas between them;
             persons[].name for those of a list. By default one text, a transcription.
         title: What people call the collection.
@@ -89,6 +98,8 @@ def command(
         columns=columns,
         mapping=mapping_file,
         sample=sample,
+        by=names_in(by),
+        seed=seed,
         fields=tuple(names_in(fields)),
         title=title,
         licence=licence,
@@ -97,6 +108,8 @@ def command(
     sources = read_sources(requested)
     plan = make_plan(requested, sources)
     console = Console()
+    if sources.drawn is not None:
+        _show_sample(sources.drawn, console)
     _show(plan, console)
     if sys.stdin.isatty():
         plan = _asked(plan, sources, console)
@@ -120,6 +133,33 @@ def _mapping(texts: Sequence[str]) -> tuple[dict[str, str], Path | None]:
         else:
             columns[column] = path
     return columns, mapping_file
+
+
+def _show_sample(drawn: Draw, console: Console) -> None:
+    """Print how many items were drawn, in all and of each stratum."""
+    sample = drawn.sample
+    _line(
+        console,
+        "{items:,} of {of:,} items drawn, seed {seed}",
+        items=sample.items,
+        of=sample.of,
+        seed=sample.seed,
+    )
+    if sample.by:
+        columns = [printable(name) for name in sample.by]
+        table = localized_table(None, *columns, right=("in the whole", "drawn"))
+        for stratum in sample.strata[:MAX_STRATA]:
+            values = [stratum.values.get(name) for name in sample.by]
+            table.add_row(
+                *(localized("(none)") if value is None else printable(value) for value in values),
+                number(stratum.of, ","),
+                number(stratum.items, ","),
+            )
+        if len(sample.strata) > MAX_STRATA:
+            table.add_row(localized("and {count} more", count=len(sample.strata) - MAX_STRATA))
+        console.print(table)
+    for note in drawn.notes:
+        _line(console, "note: {note}", note=note)
 
 
 def _show(plan: CollectionPlan, console: Console) -> None:

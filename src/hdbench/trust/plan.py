@@ -518,9 +518,9 @@ def draw_items(
             its share, so that its items would be overrepresented.
     """
     columns = {name: [_cell(value) for value in benchmark.column(name).values()] for name in by}
-    population = Whole(benchmark.id, benchmark.content_hash(), ids, columns, ())
-    drawn = draw(population, number, by=by, seed=seed).sample
-    strata = drawn.strata
+    population = Whole(benchmark.id, ids, columns, ())
+    drawn = draw(population, number, by=by, seed=seed)
+    strata = drawn.sample.strata
     if any(abs(stratum.items - number * stratum.of / len(ids)) >= 1 for stratum in strata):
         worst = max(strata, key=lambda stratum: stratum.items / stratum.of)
         values = ", ".join(worst.values.values()) or Message("without a value")
@@ -536,7 +536,7 @@ def draw_items(
         )
     order = np.random.default_rng([seed, 1]).permutation(number)
     drawn_ids = sorted(drawn.ids)
-    return drawn.design, [drawn_ids[index] for index in order.tolist()]
+    return drawn.sample, [drawn_ids[index] for index in order.tolist()]
 
 
 def check_drawn(

@@ -1,1 +1,1 @@
-"""From files of one's own to a benchmark's folder: what `hdbench new` and `hdbench sample` do."""
+"""From files of one's own to a benchmark's folder: what `hdbench new` does."""

@@ -1,18 +1,13 @@
-"""Drawing items from a population, simply or by strata, and the file that describes the draw."""
+"""Drawing items from a population, simply or by strata."""
 
-from collections import Counter, defaultdict
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Annotated, NamedTuple
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
-import yaml
-from pydantic import Field, model_validator
 
 from hdbench.benchmarks import sample
-from hdbench.common.checked import Strict, check_file, read_yaml, unfit, validate
 from hdbench.common.grouping import grouped
-from hdbench.common.jsonio import write_whole
 from hdbench.common.names import did_you_mean
 from hdbench.datasets.collecting.whole import Whole
 from hdbench.errors import HdbenchError, Message
@@ -24,60 +19,21 @@ much the items of a stratum differ."""
 MAX_STRATA = 1_000
 """Maximum number of strata."""
 
-MAX_FILE = 64 * 2**20
-"""Maximum size in bytes of a sample's file."""
-
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-
 Values = tuple[str | None, ...]
 
 
-class SampledDataset(Strict):
-    """The population that was drawn from.
-
-    Attributes:
-        name: the file's or folder's name.
-        sha256: see `Whole`.
-    """
-
-    name: str
-    sha256: Sha256
-
-
-class DrawnSample(sample.Sample):
-    """The items that were drawn, and how.
-
-    Attributes:
-        source: the population that was drawn from.
-        ids: the items → their stratum's place in `strata`.
-    """
-
-    source: SampledDataset
-    ids: dict[str, int]
-
-    @model_validator(mode="after")
-    def _counts_its_items(self) -> "DrawnSample":
-        drawn = {index: stratum.items for index, stratum in enumerate(self.strata)}
-        if Counter(self.ids.values()) != drawn:
-            raise unfit("ids: are not as many of each stratum as strata says")
-        return self
-
-    @property
-    def design(self) -> sample.Sample:
-        """Return the design of the draw, as a benchmark records it."""
-        return sample.Sample(of=self.of, by=self.by, seed=self.seed, strata=self.strata)
-
-
 class Draw(NamedTuple):
-    """A sample with what a person should know about it.
+    """Items that were drawn.
 
     Attributes:
-        sample: the sample.
-        notes: one line each.
+        sample: how, as a benchmark records it.
+        ids: the items → their stratum's place in `sample.strata`.
+        notes: what a person should know about it, one line each.
     """
 
-    sample: DrawnSample
-    notes: tuple[str, ...]
+    sample: sample.Sample
+    ids: Mapping[str, int]
+    notes: Sequence[str]
 
 
 def draw(population: Whole, number: int, *, by: Sequence[str] = (), seed: int = 0) -> Draw:
@@ -101,7 +57,7 @@ def draw(population: Whole, number: int, *, by: Sequence[str] = (), seed: int = 
         raise HdbenchError("seed: {seed} is negative", seed=seed)
     if not 0 < number <= len(population.ids):
         raise HdbenchError(
-            "{place}: has {items}, and {number} are to be drawn: choose another -n",
+            "{place}: has {items}, and {number} are to be drawn: choose another number",
             place=population.name,
             items=_items(len(population.ids)),
             number=number,
@@ -135,7 +91,7 @@ def draw(population: Whole, number: int, *, by: Sequence[str] = (), seed: int = 
         chosen = rng.choice(len(members), count, replace=False)
         ids |= {sorted(members)[index]: stratum for index in sorted(chosen.tolist())}
     return Draw(
-        sample=DrawnSample(
+        sample.Sample(
             of=len(population.ids),
             by=tuple(by),
             seed=seed,
@@ -143,10 +99,9 @@ def draw(population: Whole, number: int, *, by: Sequence[str] = (), seed: int = 
                 sample.Stratum(values=_present(by, values), of=size, items=count)
                 for values, size, count in zip(strata, sizes, drawn, strict=True)
             ),
-            source=SampledDataset(name=population.name, sha256=population.sha256),
-            ids=ids,
         ),
-        notes=(*notes, *_small(sizes, drawn, number)),
+        ids,
+        [*notes, *_small(sizes, drawn, number)],
     )
 
 
@@ -270,28 +225,3 @@ def _small(sizes: Sequence[int], drawn: Sequence[int], number: int) -> list[str]
 
 def _items(count: int) -> Message:
     return Message("{count:,} item", plural="{count:,} items", count=count)
-
-
-def write_sample(path: Path, drawn: DrawnSample) -> None:
-    """Write a sample as YAML; a file that has another sample is not replaced.
-
-    Raises:
-        HdbenchError: the file exists with other contents, or cannot be written.
-    """
-    text = yaml.safe_dump(drawn.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
-    data = text.encode()
-    if path.exists() and (not path.is_file() or path.read_bytes() != data):
-        raise HdbenchError(
-            "{place}: exists already, with other contents: name another file with -o", place=path
-        )
-    write_whole(path, data)
-
-
-def read_sample(path: Path) -> DrawnSample:
-    """Return the sample in a file that `hdbench sample` wrote.
-
-    Raises:
-        HdbenchError: it cannot be read, or is not a sample; the message names the key.
-    """
-    check_file(path, MAX_FILE, "a sample")
-    return validate(DrawnSample, read_yaml(path), path)

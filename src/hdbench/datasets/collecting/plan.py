@@ -20,13 +20,14 @@ from hdbench.benchmarks.spec import is_reserved
 from hdbench.benchmarks.truths import TRUTHS
 from hdbench.common.names import is_writable
 from hdbench.datasets.building.licences import unusable
-from hdbench.datasets.collecting.drawing import read_sample
+from hdbench.datasets.collecting.drawing import Draw, draw
 from hdbench.datasets.collecting.matching import match_truths, sampled
 from hdbench.datasets.collecting.media import MediaFiles, find_media
 from hdbench.datasets.collecting.prompt import draft_prompt
 from hdbench.datasets.collecting.rules import Like, find_like, rules_for
 from hdbench.datasets.collecting.schema import schema_of_records, titles_of
 from hdbench.datasets.collecting.truth_files import open_truth
+from hdbench.datasets.collecting.whole import Whole, read_whole
 from hdbench.errors import HdbenchError
 
 AS_COLUMN = "column:"
@@ -57,7 +58,9 @@ class CollectionRequest:
         like: the benchmark whose fields and rules are taken over, by its name or folder.
         columns: column of the table → where it goes: a field's path, `id`, `column:NAME`, or `-`.
         mapping: the mapping file for MARC.
-        sample: the file of `hdbench sample`, if only its items are wanted.
+        sample: how many items are drawn at random; None for all.
+        by: the columns of the ground truth by whose values they are drawn in strata.
+        seed: the seed of the draw.
         fields: the fields to be filled in, if there is neither a ground truth nor `like`.
         title: what people call the collection; its name if empty.
         licence: an identifier, or `other`.
@@ -70,7 +73,9 @@ class CollectionRequest:
     like: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     mapping: Path | None = None
-    sample: Path | None = None
+    sample: int | None = None
+    by: Sequence[str] = ()
+    seed: int = 0
     fields: Sequence[str] = ()
     title: str = ""
     licence: str = "other"
@@ -129,7 +134,7 @@ class Sources(NamedTuple):
         like: the benchmark whose fields and rules are taken over.
         media: the items.
         strata: id → its stratum, if the items are a stratified sample.
-        design: what `benchmark.yaml` says of the sample.
+        drawn: the sample, if there is one.
         truth: the ground truths as they were found; a table is not mapped yet.
         known: the ids of items that a collection has already, which are left out.
         taken: the ids that a collection has already for other files, which are left out.
@@ -138,7 +143,7 @@ class Sources(NamedTuple):
     like: Like | None
     media: MediaFiles
     strata: dict[str, int]
-    design: dict[str, Any]
+    drawn: Draw | None
     truth: Table | Truths
     known: Sequence[str] = ()
     taken: Sequence[str] = ()
@@ -174,13 +179,19 @@ def read_sources(requested: CollectionRequest, out: Path = Path()) -> Sources:
     like = find_like(requested.like) if requested.like else None
     media = find_media(requested.images)
     strata: dict[str, int] = {}
-    design: dict[str, Any] = {}
+    drawn = None
+    if requested.by and (requested.sample is None or requested.truth is None):
+        raise HdbenchError("--by: needs --sample, and the columns of a table in --truth")
     if requested.sample is not None:
-        drawn = read_sample(requested.sample)
+        if requested.by and requested.truth is not None:
+            population = read_whole(requested.truth)
+        else:
+            population = Whole(str(requested.images), [item.id for item in media.items], {}, ())
+        drawn = draw(population, requested.sample, by=requested.by, seed=requested.seed)
+        drawn = drawn._replace(notes=[*population.notes, *drawn.notes])
         media, strata = sampled(media, drawn)
-        design = {"sample": drawn.design.model_dump(mode="json")}
     truth = open_truth(requested.truth, requested.mapping) if requested.truth else Truths([], [])
-    return Sources(like, media, strata, design, truth)
+    return Sources(like, media, strata, drawn, truth)
 
 
 def make_plan(requested: CollectionRequest, sources: Sources) -> CollectionPlan:
@@ -202,6 +213,8 @@ def make_plan(requested: CollectionRequest, sources: Sources) -> CollectionPlan:
         )
     schema = like.schema if like else _schema(requested, media.kind, records, ground_truth.columns)
     rules, options = like.rules if like else rules_for(schema, ground_truth.columns)
+    drawn = sources.drawn
+    design = {} if drawn is None else {"sample": drawn.sample.model_dump(mode="json")}
     types = _column_types(ground_truth.own_columns, sources.strata)
     drafted = draft_prompt(schema, title=requested.title or requested.name, media=media.kind)
     return CollectionPlan(
@@ -209,7 +222,7 @@ def make_plan(requested: CollectionRequest, sources: Sources) -> CollectionPlan:
         requested=requested,
         media=media,
         strata=sources.strata,
-        spec=_spec(requested, media.kind, types, rules, options) | sources.design,
+        spec=_spec(requested, media.kind, types, rules, options) | design,
         schema=schema,
         prompt=like.prompt if like and like.prompt else drafted,
     )

@@ -1,15 +1,11 @@
-"""The population that a sample is drawn from: a folder of files, or a table of items."""
+"""The population that a sample is drawn from."""
 
-import hashlib
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from hdbench.answers.cells import FAULTS, MISSING
 from hdbench.common.os_errors import read_errors
-from hdbench.common.regular_files import file_sha256
-from hdbench.datasets.collecting.media import KINDS
 from hdbench.errors import HdbenchError, Message
 from hdbench.ground_truth.table import read_table
 
@@ -27,70 +23,32 @@ class Whole(NamedTuple):
     """Population of items.
 
     Attributes:
-        name: the folder's or file's name.
-        sha256: of the table; for a folder, of its files' names, one per line.
+        name: what messages call it.
         ids: the items' ids.
         columns: title → the value of each item, an empty text where there is none.
         notes: what was assumed, one line each.
     """
 
     name: str
-    sha256: str
     ids: Sequence[str]
     columns: Mapping[str, Sequence[str]]
     notes: Sequence[str]
 
 
 def read_whole(path: Path) -> Whole:
-    """Return the items of a folder or a table.
-
-    Args:
-        path: a folder of images, PDFs or texts, which are its items by their file names; or a table
-            (CSV or XLSX) with one row per item.
+    """Return the items of a table (CSV or XLSX) with one row per item.
 
     Raises:
         HdbenchError: it cannot be read, has no items or too many, or an id is missing, too long, or
             occurs twice.
     """
     with read_errors(path):
-        population = _folder(path) if path.is_dir() else _table(path)
+        population = _table(path)
     if len(population.ids) > MAX_ITEMS:
         raise HdbenchError(
             "{place}: more than {most:,} items: draw from parts of it", place=path, most=MAX_ITEMS
         )
     return population
-
-
-def _folder(path: Path) -> Whole:
-    with os.scandir(path) as entries:
-        is_regular = {
-            entry.name: entry.is_file(follow_symlinks=False)
-            for entry in entries
-            if not (entry.name.startswith(".") or entry.is_dir(follow_symlinks=False))
-        }
-    names = sorted(
-        name
-        for name, regular in is_regular.items()
-        if regular and Path(name).suffix.lower() in KINDS
-    )
-    if not names:
-        raise HdbenchError("{place}: no images, PDFs or texts in this folder", place=path)
-    notes = []
-    if others := len(is_regular) - len(names):
-        notes.append(
-            Message(
-                "{place}: 1 other file is not among the items"
-                if others == 1
-                else "{place}: {count} other files are not among the items",
-                place=path,
-                count=others,
-            )
-        )
-    text = "".join(f"{name}\n" for name in names)
-    sha256 = hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-    for name in names:
-        _check_id(name, str(path))
-    return Whole(path.resolve().name, sha256, names, {}, notes)
 
 
 def _table(path: Path) -> Whole:
@@ -127,7 +85,7 @@ def _table(path: Path) -> Whole:
     if not first_rows:
         raise HdbenchError("{place}: no items in this table, only column names", place=path)
     columns = dict(zip(titles, values, strict=True))
-    return Whole(path.name, file_sha256(path), list(first_rows), columns, notes)
+    return Whole(path.name, list(first_rows), columns, notes)
 
 
 def _id_column(titles: Sequence[str]) -> int:

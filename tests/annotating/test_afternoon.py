@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 from annotating.pages import serving, set_status
 from helpers.pages import commands
-from openpyxl import load_workbook
 from PIL import Image, ImageDraw
 from playwright.sync_api import expect
 
-from hdbench.annotating.annotation import read_annotation
+from hdbench.annotating.annotation import read_double
 from hdbench.annotating.editor import Editor
 from hdbench.datasets.building.recipe import find_recipe
 from hdbench.datasets.building.versions import raise_version
@@ -170,8 +169,8 @@ def settle(desk, item):
         expect(page.locator("#how")).to_have_text("Made: settled between annotators")
 
 
-def choose(desk, right):
-    """Rank three models with few errors; the first one has these items right."""
+def choose(desk):
+    """Rank three models with few errors."""
     ranked = desk.run(*desk.follow("leaderboard"))
     assert "25 items" in ranked
     assert re.search(r"\b1–3 gpt\b.* 1–3 claude\b", ranked)
@@ -179,8 +178,6 @@ def choose(desk, right):
     assert "gpt: of 80 items" in forecast
     assert "US dollars" in forecast
     desk.follow()
-    rows = load_workbook(desk.folder / "gpt.xlsx").active.values
-    assert {row[:5] for row in rows} >= {(item, *record(item).values()) for item in right}
 
 
 def test_the_afternoon(tmp_path, run_hdbench, visit_at):
@@ -188,10 +185,11 @@ def test_the_afternoon(tmp_path, run_hdbench, visit_at):
     begin = desk.follow("annotate", "cards", "--as", "anna")
     items = list(desk.rows("cards"))
     assert len(items) == 60
-    shared = list(read_annotation(desk.cards).assignments[0].items)
+    shared = list(read_double(desk.cards, "anna", 20).items)
     assert len(shared) == 20
     drafted = [item for item in items if item not in shared][:5]
     shutil.copytree(desk.cards, desk.folder / "bens/cards")
+    read_double(desk.folder / "bens/cards", "ben", 20)
 
     # Both misread one card in the same way; Anna has one slip of her own besides.
     same = {shared[17]: {"place": "Genf"}}
@@ -240,7 +238,7 @@ def test_the_afternoon(tmp_path, run_hdbench, visit_at):
             page.keyboard.press("Alt+ArrowRight")
         expect(page.locator("#saving")).to_have_attribute("data-state", "saved")
     raise_version(find_recipe(str(desk.cards)), "- Two slips.\n")
-    choose(desk, drafted[1:])
+    choose(desk)
     assert "F1 (micro) 1.0000" in desk.run("score", "hdb/cards", "answers.jsonl")
     rows = desk.rows("hdb/cards")
     assert rows[shared[17]]["provenance"] == "corrected after audit"

@@ -171,5 +171,8 @@ def test_nobody_agrees_or_differs_yet(tmp_path, run_hdbench):
     assert "21 assigned, and not all are done with them" in told.stderr
     (folder / "annotation.yaml").unlink()
     told = run_hdbench("agreement", "lines", cwd=tmp_path)
-    assert "done with: assign some with hdbench assign" in told.stderr
+    assert (
+        "done with: let two people read the same items, with hdbench annotate --double"
+        in told.stderr
+    )
     assert agreement_of(folder, read_assigned(folder).finished) is None

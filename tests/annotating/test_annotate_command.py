@@ -22,15 +22,17 @@ def test_two_people_exchange_their_work(tmp_path, run_hdbench):
     assert truths(tmp_path / "ben")["b1"]["title"] == "Faust"
 
 
-def test_items_are_assigned_to_several_people(tmp_path, run_hdbench):
+def test_everybody_reads_the_same_items(tmp_path, run_hdbench):
     folder = write_collection(tmp_path / "cards", [None] * 5)
-    told = run_hdbench("assign", "cards", "anna", "ben", "--items", "3", cwd=tmp_path)
-    assert "3 of 5 items that nobody has started are now assigned to anna and ben" in told.stdout
-    assert len(read_annotation(folder).assignments[0].items) == 3
     with socket.create_server(("127.0.0.1", 0)) as taken:  # so that no page is served
-        told = run_hdbench("annotate", folder, "--port", taken.getsockname()[1], cwd=tmp_path)
+        port = taken.getsockname()[1]
+        for name in ("anna", "ben"):
+            asked = ("annotate", folder, "--as", name, "--double", "3", "--port", port)
+            told = run_hdbench(*asked, cwd=tmp_path)
+    (double,) = read_annotation(folder).assignments
+    assert (double.annotators, len(double.items)) == (("anna", "ben"), 3)
     assert "waiting for anna (3), ben (3)" in told.stderr
     assert told.stderr.endswith(" is taken: choose another one with --port\n")
-    told = run_hdbench("assign", "cards", "anna", cwd=tmp_path)
+    told = run_hdbench("annotate", folder, "--double", "4", cwd=tmp_path)
     assert told.returncode == 2
-    assert told.stderr.count("\n") == 1
+    assert "3 items are read by several people here: --double 3" in told.stderr

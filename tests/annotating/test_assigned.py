@@ -1,6 +1,7 @@
 """Items that several people annotate without seeing each other's entries."""
 
 import itertools
+import shutil
 
 import pytest
 from annotating.pages import write_collection
@@ -10,10 +11,13 @@ from hdbench.annotating.annotation import (
     Assignment,
     assign,
     read_annotation,
+    read_double,
+    with_assignments,
     write_annotation,
 )
 from hdbench.annotating.assigned import before_settling, is_plain, read_assigned
 from hdbench.annotating.changes import Change, as_line
+from hdbench.annotating.metadata import Metadata
 from hdbench.annotating.store import Store
 from hdbench.errors import HdbenchError
 
@@ -133,7 +137,7 @@ def test_unstarted_items_are_drawn_and_the_draw_is_recorded(tmp_path):
     assert (first.of, first.assignment.seed) == (7, 7)
     assert len(first.assignment.items) == 3
     rest = assign(folder, ["anna", "clara"])
-    assert (rest.of, rest.assignment.seed) == (4, None)
+    assert rest.of == 4
     drawn = [*first.assignment.items, *rest.assignment.items]
     assert sorted(drawn) == ["b10", "b4", "b5", "b6", "b7", "b8", "b9"]
     assert drawn[:3] == sorted(drawn[:3], key=store.items.index)
@@ -148,8 +152,6 @@ def test_unstarted_items_are_drawn_and_the_draw_is_recorded(tmp_path):
 @pytest.mark.parametrize(
     ("annotators", "items", "message"),
     [
-        (["anna"], None, "two or more"),
-        (["anna", "anna"], None, "two or more"),
         (["anna", "Ben"], None, "a pseudonym has"),
         (["anna", "ben"], 2, "has 1 items"),
     ],
@@ -158,6 +160,39 @@ def test_invalid_assignment_is_refused_without_writing(collection, annotators, i
     with pytest.raises(HdbenchError, match=message):
         assign(collection, annotators, items=items)
     assert not (collection / "annotation.yaml").exists()
+
+
+def test_everybody_reads_the_same_items_and_none_is_done_alone(tmp_path):
+    folder = write_collection(tmp_path / "cards", [None] * 9)
+    first = read_double(folder, "anna", 3)
+    assert len(first.items) == 3
+    with Store.open(folder, "anna") as store:
+        for item in first.items:
+            store.change(item, "status", "", "missing", after=None, how="blind")
+            assert store.state(item).stage == "own"
+    assert read_assigned(folder) == ([], 3)
+    assert read_double(folder, "ben", 3).items == read_double(folder, "anna", 3).items
+    (double,) = read_annotation(folder).assignments
+    assert (double.annotators, double.items) == (("anna", "ben"), first.items)
+    with Store.open(folder, "ben") as store:
+        assert {store.state(item).stage for item in first.items} == {"own"}
+        for item in first.items:
+            store.change(item, "status", "", "missing", after=None, how="blind")
+    assert read_assigned(folder).unfinished == 0
+    with pytest.raises(HdbenchError, match="3 items are read by several people here: --double 3"):
+        read_double(folder, "clara", 4)
+
+
+def test_who_reads_the_same_items_on_a_copy_joins_with_the_merge(tmp_path):
+    folder, copy = write_collection(tmp_path / "cards", [None] * 9), tmp_path / "copy"
+    items = read_double(folder, "anna", 3).items
+    shutil.copytree(folder, copy)
+    read_double(copy, "ben", 3)
+    rows = Metadata(folder).rows
+    joined = with_assignments(read_annotation(folder), read_annotation(copy), rows, copy)
+    assert [(each.annotators, each.items) for each in joined.assignments] == [
+        (("anna", "ben"), items)
+    ]
 
 
 def test_second_assignment_keeps_other_annotation_settings(collection):

@@ -84,7 +84,7 @@ NUMBERED = [
     "run cards --model m --limit {number} --dry-run",
     "run cards --model m --temperature {number} --dry-run",
     "run cards --model m --max-side {number} --dry-run",
-    "assign collection a b --items {number}",
+    "annotate collection --double {number} --port 0",
     "space --namespace none --port {number}",
     "agreement collection --seed {number}",
 ]

@@ -360,11 +360,13 @@ def test_editor_that_another_program_has_open_is_named(client, at, folder):
     assert client.get(f"{at}annotate/anna/").status_code == 200
 
 
-def test_items_are_assigned_and_agreement_is_shown(client, at, folder):
-    assert "needs two or more" in alert(send(client, f"{at}truth/assign", people="anna"))
-    assigned = send(client, f"{at}truth/assign", people="anna, ben", items="1")
-    assert "1 item is assigned to anna, ben" in assigned.text
-    assert "anna (1), ben (1)" in assigned.text
+def test_items_are_read_by_several_and_agreement_is_shown(client, at, folder):
+    wrong = alert(send(client, f"{at}truth/double", name="anna", items="x"))
+    assert "must be a number of items" in wrong
+    for name in ("anna", "ben"):
+        editor = send(client, f"{at}truth/double", name=name, items="1")
+        assert str(editor.url).endswith(f"{at}annotate/{name}/")
+    assert "anna (1), ben (1)" in client.get(f"{at}truth").text
     assert "1 assigned item is not here yet" in client.get(f"{at}agreement").text
 
 

@@ -43,14 +43,19 @@ class Assignment(Strict):
     """Items that several annotators look at, without seeing what the others entered.
 
     Attributes:
-        annotators: the pseudonyms of two or more people.
+        annotators: the pseudonyms; the items wait until there are two people at least.
         items: the ids of the items.
         seed: the seed of the random draw of the items; None if they were not drawn.
     """
 
-    annotators: tuple[Pseudonym, ...] = Field(min_length=2, max_length=MAX_ANNOTATORS)
+    annotators: tuple[Pseudonym, ...] = Field(min_length=1, max_length=MAX_ANNOTATORS)
     items: tuple[str, ...] = Field(min_length=1)
     seed: int | None = None
+
+    def joined_by(self, people: Sequence[str]) -> "Assignment":
+        """Return the same items with further people."""
+        annotators = tuple(dict.fromkeys([*self.annotators, *people]))
+        return self.model_copy(update={"annotators": annotators})
 
     @model_validator(mode="after")
     def _several(self) -> "Assignment":
@@ -90,6 +95,11 @@ class Annotation(Strict):
     def annotators(self, item: str) -> tuple[str, ...]:
         """Return the people who annotate an item, each alone; nobody for most items."""
         return self._annotators.get(item, ())
+
+    @property
+    def double(self) -> Assignment | None:
+        """Return the items that were drawn to be read by everybody; None if none were."""
+        return next((each for each in self.assignments if each.seed is not None), None)
 
     @property
     def assigned_items(self) -> Collection[str]:
@@ -172,14 +182,8 @@ def assign(
         seed: the seed of the draw.
 
     Raises:
-        HdbenchError: there are too few such items, fewer than two annotators, or the folder cannot
-            be used.
+        HdbenchError: there are too few such items, or the folder cannot be used.
     """
-    if len(set(annotators)) < max(2, len(annotators)):
-        raise HdbenchError(
-            "{names}: needs two or more different pseudonyms, such as anna,ben",
-            names=", ".join(annotators),
-        )
     for annotator in annotators:
         check_pseudonym(annotator)
     metadata, history = Metadata(folder), History(folder)
@@ -212,11 +216,44 @@ def assign(
         assignment = Assignment(
             annotators=tuple(annotators),
             items=tuple(item for item in free if item in drawn),
-            seed=seed if items < len(free) else None,
+            seed=seed,
         )
         assignments = (*annotation.assignments, assignment)
         write_annotation(folder, annotation.replaced(assignments=assignments))
     return Drawn(assignment, len(free))
+
+
+def read_double(folder: Path, annotator: str, items: int) -> Assignment:
+    """Let a person read the items that several people read, each alone; the first one draws them.
+
+    Args:
+        folder: the collection.
+        annotator: the person's pseudonym.
+        items: how many items these are.
+
+    Raises:
+        HdbenchError: they are another number already, or cannot be drawn; see `assign`.
+    """
+    check_pseudonym(annotator)
+    before = read_annotation(folder).double
+    if before is None:
+        return assign(folder, [annotator], items=items).assignment
+    if len(before.items) != items:
+        raise HdbenchError(
+            "{place}: {count:,} items are read by several people here: --double {count}",
+            place=folder,
+            count=len(before.items),
+        )
+    if annotator in before.annotators:
+        return before
+    with Metadata(folder).writing():
+        annotation = read_annotation(folder)
+        joined = [
+            each.joined_by([annotator]) if each == annotation.double else each
+            for each in annotation.assignments
+        ]
+        write_annotation(folder, annotation.replaced(assignments=joined))
+    return before.joined_by([annotator])
 
 
 def with_assignments(
@@ -234,8 +271,12 @@ def with_assignments(
         HdbenchError: an item is missing, is assigned to other people, or already has a ground
             truth, which nobody would see any more.
     """
-    added = []
+    joined, added = list(ours.assignments), []
     for assignment in theirs.assignments:
+        same = next((n for n, each in enumerate(joined) if each.items == assignment.items), None)
+        if same is not None:
+            joined[same] = joined[same].joined_by(assignment.annotators)
+            continue
         for item in assignment.items:
             here = ours.annotators(item)
             if item not in rows:
@@ -257,4 +298,4 @@ def with_assignments(
         if items := tuple(item for item in assignment.items if not ours.annotators(item)):
             added.append(assignment.model_copy(update={"items": items}))
     blind = dict.fromkeys([*ours.blind, *(item for item in theirs.blind if item in rows)])
-    return ours.replaced(assignments=(*ours.assignments, *added), blind=tuple(blind))
+    return ours.replaced(assignments=(*joined, *added), blind=tuple(blind))

@@ -83,8 +83,8 @@ def own_states(
 
 
 def all_finished(own: dict[str, ItemState]) -> bool:
-    """Return whether all annotators of an item gave it a status."""
-    return all(state.status != "open" for state in own.values())
+    """Return whether all annotators of an item, two at least, gave it a status."""
+    return len(own) > 1 and all(state.status != "open" for state in own.values())
 
 
 def truth_of(state: ItemState) -> dict[str, Any] | None:

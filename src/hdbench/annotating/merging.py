@@ -320,7 +320,7 @@ class _Merging:
     def incoming(self, new: Sequence[Change], annotation: Annotation) -> Incoming:
         """Return the summary of the merge; refuse assignments that do not fit those here."""
         joined = self.joined(annotation)
-        assignments = joined.assignments[len(annotation.assignments) :]
+        assignments = [each for each in joined.assignments if each not in annotation.assignments]
         known = self.history.own.keys() | {
             name for assignment in annotation.assignments for name in assignment.annotators
         }

@@ -42,7 +42,7 @@ def command(
     finished, unfinished = read_assigned(folder)
     agreement = agreement_of(folder, finished, seed=seed)
     if agreement is None:
-        why = Message("assign some with hdbench assign")
+        why = Message("let two people read the same items, with hdbench annotate --double")
         if unfinished:
             why = Message("{count} assigned, and not all are done with them", count=unfinished)
         raise HdbenchError(

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from hdbench.annotating.annotation import read_double
 from hdbench.annotating.checking.value_check import ValueCheck
 from hdbench.annotating.editor import Editor
 from hdbench.annotating.working.work_page import WorkPage
@@ -25,6 +26,7 @@ def command(
     annotator: Annotator = "me",
     drafts: Annotated[list[Path] | None, typer.Option(metavar="RUN")] = None,
     only: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
+    double: Annotated[int | None, typer.Option(min=1, metavar="N")] = None,
     port: Port = 7870,
 ) -> None:
     """Make or correct the ground truth in the browser, the image beside a form.
@@ -42,7 +44,12 @@ def command(
             hdbench audit: look at its values, and correct the ground truth. With a work list
             elsewhere, with --drafts, or with a plan of whole items: show these items only, in this
             order.
+        double: Also read N items that everybody reads who gives this option, none seeing the
+            others' entries, so that hdbench agreement can say how well people agree. The first
+            one draws them among the items that nobody has started.
     """
+    if double:
+        read_double(folder, annotator, double)
     values = values_to_read(only, folder) if only else None
     if values is not None:
         if drafts:

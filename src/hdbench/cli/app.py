@@ -23,7 +23,6 @@ _PANELS: dict[str | None, dict[str, str]] = {
     },
     "Annotate": {
         "annotate": "Make or correct the ground truth in the browser, the image beside a form.",
-        "assign": "Give the same items to several people, to see how well they agree.",
         "hand-over": "Write your work into a ZIP, for somebody who works on a copy of the "
         "collection.",
         "merge": "Take in what somebody else wrote with hdbench hand-over.",

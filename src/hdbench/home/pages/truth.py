@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from hdbench.annotating.agreement import agreement_of
-from hdbench.annotating.annotation import ANNOTATION, assign
+from hdbench.annotating.annotation import ANNOTATION, read_annotation, read_double
 from hdbench.annotating.assigned import read_assigned
 from hdbench.annotating.changes import check_pseudonym
 from hdbench.annotating.editor import Editor
@@ -61,27 +61,26 @@ def _show(visit: Visit) -> Mapping[str, Any]:
     remembered = visit.home.used.read()
     progress = visit.collection.progress()
     has_drafts = bool(usable(visit.collection))
-    return {"progress": progress, "name": remembered.pseudonym, "has_drafts": has_drafts}
+    double = read_annotation(visit.collection.folder).double
+    return {
+        "progress": progress,
+        "name": remembered.pseudonym,
+        "has_drafts": has_drafts,
+        "double": double and len(double.items),
+    }
 
 
 def _annotate(visit: Visit) -> Done:
     return open_editor(visit, CORRECTING if "drafts" in visit.form else EDITOR)
 
 
-def _assign(visit: Visit) -> Done:
-    people = visit.form.get("people", "").replace(",", " ").split()
-    number = visit.form.get("items", "").strip()
-    if number and not (number.isdecimal() and len(number) < 9):  # noqa: PLR2004
+def _double(visit: Visit) -> Done:
+    number, name = visit.form.get("items", "").strip(), visit.form.get("name", "").strip().lower()
+    if not number.isdecimal() or len(number) > 8:  # noqa: PLR2004
         raise HdbenchError("{given}: must be a number of items", given=number[:20])
-    drawn = assign(visit.collection.folder, people, items=int(number) if number else None)
-    return Done(
-        Message(
-            "1 item is assigned to {names}",
-            plural="{count:,} items are assigned to {names}",
-            count=len(drawn.assignment.items),
-            names=", ".join(people),
-        )
-    )
+    visit.home.editors.close_idle(0)
+    read_double(visit.collection.folder, name, int(number))
+    return open_editor(visit, EDITOR)
 
 
 async def hand_over_file(collection: Collection, request: Request) -> Response:
@@ -209,6 +208,6 @@ def open_editor(visit: Visit, path: str) -> Done:
     return Done(to=f"{path.format(name=name)}/")
 
 
-PAGE = HomePage("truth", _show, {"annotate": _annotate, "assign": _assign})
+PAGE = HomePage("truth", _show, {"annotate": _annotate, "double": _double})
 MERGE = HomePage("merge", _show_merge, {"take-in": _take_in, "leave-out": _leave_out})
 AGREEMENT = HomePage("agreement", _show_agreement)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hdbench.errors import HdbenchError
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.from_hub import fetch_namespace, follow_results
+from hdbench.space.jobs.from_hub import fetch_namespace
 
 
 def namespace() -> Path:
@@ -15,9 +15,7 @@ def namespace() -> Path:
     owner = os.environ.get("SPACE_ID", "").partition("/")[0]  # the Hub sets it
     if folder.is_dir() or not owner:
         return folder
-    fetched = fetch_namespace(owner, Path("fetched"))
-    follow_results(fetched)
-    return fetched
+    return fetch_namespace(owner, Path("fetched"))
 
 
 if __name__ == "__main__":

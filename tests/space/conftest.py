@@ -46,7 +46,7 @@ def url(sample, scratch):
 @pytest.fixture(scope="session")
 def samples_url(samples):
     """The address of a Space over the samples of all benchmarks."""
-    with serving(APP, cwd=samples, HDBENCH_DOCUMENTATION="https://docs.example") as url:
+    with serving(APP, cwd=samples) as url:
         wait_for_client(url)
         yield url
 

@@ -41,10 +41,6 @@ def test_each_benchmark_shows_an_item_with_truth_and_answer(visit, samples_url):
     look.locator("blockquote").wait_for()
     assert look.get_by_role("img").count() == 0
 
-    look.get_by_text("You have images, but no answers yet?").click()
-    tutorial = look.get_by_role("link", name="Step by step")
-    assert tutorial.get_attribute("href") == "https://docs.example/docs/afternoon.html"
-
 
 def test_file_of_another_benchmark_than_chosen_is_recognized(visit, samples):
     lines = (samples / "hdb/zettelkatalog/example_predictions.jsonl").read_text()

@@ -11,18 +11,6 @@ from space.servers import APP, serving, wait_for_client
 
 pytestmark = pytest.mark.nightly
 
-FETCH = """
-import sys, time
-from pathlib import Path
-from hdbench.space.jobs.from_hub import fetch_namespace, follow_results
-namespace = fetch_namespace("hdb", Path("fetched"))
-follow_results(namespace, every=0.2)
-print(sorted(each.name for each in namespace.iterdir()), flush=True)
-while not (namespace / "results/zettelkatalog/two/run.json").is_file():
-    time.sleep(0.1)
-print("two", flush=True)
-"""
-
 
 def files(folder):
     return {
@@ -65,19 +53,6 @@ def test_a_space_without_benchmarks_of_its_own_takes_its_owners(hub, tmp_path, v
         "results",
         "zettelkatalog",
     ]
-
-
-def test_a_run_that_is_merged_is_there_without_a_restart(hub, tmp_path):
-    command = [sys.executable, "-c", FETCH]
-    settings = hub.environment() | {"HF_HOME": str(tmp_path / "home")}
-    with subprocess.Popen(
-        command, cwd=tmp_path, env=os.environ | settings, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout.readline() == "['results', 'zettelkatalog']\n"
-        before = hub.repositories["datasets", "hdb/results"].files()
-        hub.fail("GET /api/datasets/hdb/results", times=1)
-        hub.add("datasets", "hdb/results", before | run_files(tmp_path, "two"))
-        assert process.stdout.readline() == "two\n"
 
 
 def test_an_owner_without_benchmarks_is_told_to_publish_one(hub, tmp_path):

@@ -56,7 +56,7 @@ def test_german_page_has_no_english_and_no_dark_mode_violations(
     heads = [str(cell.value) for sheet in book for cell in sheet[1] if cell.value]
     assert words(heads) & ENGLISH == set()
     in_the_other_tabs(page, walk, see)
-    gone = page.request.get(f"{furnished_url}report/{'x' * 32}?lang=de").text()
+    gone = page.request.get(f"{furnished_url}scored/{'x' * 32}/a.html?lang=de").text()
     assert "Diesen Bericht gibt es nicht mehr" in gone
     assert walk.left | within.left == {}
     assert look.found == []

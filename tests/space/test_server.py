@@ -329,8 +329,9 @@ def test_a_zip_bomb_is_one_line(client, tmp_path):
 
 
 def test_a_report_is_found_by_its_own_address_only(url):
-    for name in ("a", "x" * 32, "..%2f..%2fetc%2fpasswd", "%2e%2e"):
-        assert httpx.get(f"{url}report/{name}").status_code == 404
+    for name in ("a", "a.html", "..%2f..%2fetc%2fpasswd", "%2e%2e"):
+        for folder in ("x" * 32, "..", "%2e%2e", "a"):
+            assert httpx.get(f"{url}scored/{folder}/{name}").status_code == 404
 
 
 def test_a_port_that_is_taken_is_said_before_anything_is_loaded(tmp_path):

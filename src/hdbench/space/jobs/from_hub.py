@@ -1,16 +1,10 @@
 """The benchmarks and recorded runs of a Space on the Hub: those in its namespace."""
 
-import sys
-import threading
-import time
 from pathlib import Path
 
 from hdbench.common.hub import one_line_errors
 from hdbench.errors import HdbenchError
 from hdbench.results.model_facts import RESULTS
-
-EVERY = 600
-"""Seconds between checks for newly merged runs."""
 
 PDFS = "*.pdf"
 """Files that are not fetched: thousands take gigabytes, and reports do without their pictures."""
@@ -32,7 +26,7 @@ def fetch_namespace(owner: str, folder: Path) -> Path:
     Raises:
         HdbenchError: the Hub cannot be asked, or the owner has no benchmark.
     """
-    from huggingface_hub import HfApi  # noqa: PLC0415  slow to import
+    from huggingface_hub import HfApi, snapshot_download  # noqa: PLC0415  slow to import
 
     namespace = folder / owner
     hub = HfApi()
@@ -40,37 +34,14 @@ def fetch_namespace(owner: str, folder: Path) -> Path:
         for dataset in hub.list_datasets(author=owner):
             name = dataset.id.partition("/")[2]
             if name == RESULTS or hub.file_exists(dataset.id, _MARK, repo_type="dataset"):
-                _fetch(dataset.id, namespace / name)
+                snapshot_download(
+                    dataset.id,
+                    repo_type="dataset",
+                    local_dir=namespace / name,
+                    ignore_patterns=PDFS,
+                )
     if not namespace.is_dir():
         raise HdbenchError(
             "{place}: has no benchmark on the Hub: use hdbench publish first", place=owner
         )
     return namespace
-
-
-def follow_results(namespace: Path, every: float = EVERY) -> None:
-    """Fetch newly merged runs from time to time, until the process ends.
-
-    Args:
-        namespace: see `fetch_namespace`.
-        every: seconds between checks.
-    """
-
-    def follow() -> None:
-        repository = f"{namespace.name}/{RESULTS}"
-        while True:
-            time.sleep(every)
-            try:
-                with one_line_errors(repository, "it is tried again"):
-                    _fetch(repository, namespace / RESULTS)
-            except HdbenchError as error:
-                print(error, file=sys.stderr)  # noqa: T201  the operator's log
-
-    if (namespace / RESULTS).is_dir():
-        threading.Thread(target=follow, daemon=True).start()
-
-
-def _fetch(repository: str, folder: Path) -> None:
-    from huggingface_hub import snapshot_download  # noqa: PLC0415  slow to import
-
-    snapshot_download(repository, repo_type="dataset", local_dir=folder, ignore_patterns=PDFS)

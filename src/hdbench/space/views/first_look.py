@@ -13,7 +13,6 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.common.documentation import documentation
 from hdbench.common.thumbnails import thumbnail
 from hdbench.display.differences import TextPart
 from hdbench.errors import HdbenchError
@@ -23,7 +22,6 @@ from hdbench.results.error_counts import item_errors
 from hdbench.results.items import ScoreCollector, prepare
 from hdbench.scoring.flatten import flatten
 from hdbench.space.context import SpaceContext
-from hdbench.space.texts import text
 from hdbench.space.views.example import MADE, write_example
 from hdbench.space.views.summary import render
 
@@ -127,7 +125,6 @@ class FirstLooks:
             title=loaded.spec.title_in(language),
             look=look,
             titles=look and self._titles(benchmark, language),
-            tutorial=documentation(text("first_look_tutorial", language)),
         )
 
     @property

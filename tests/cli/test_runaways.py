@@ -9,7 +9,6 @@ from hdbench.answers.titles import FieldTitles
 from hdbench.output.leaderboard.boards import leaderboards
 from hdbench.output.leaderboard.tables import leaderboard_page
 from hdbench.results.files import read_result
-from hdbench.scoring.text_cer import TextCer
 from hdbench.space.jobs.comparing import comparison_page, verdict
 from hdbench.space.views.summary import summary
 from hdbench.statistics.comparison import compare
@@ -121,14 +120,3 @@ def test_the_space_says_the_same(wine):
     assert page.count("kein Intervall, weil ein Eintrag alle anderen überwiegen kann") == 2
     shown = summary(wine / "lucky.jsonl", {"lucky": lucky}, "lucky", "de", done=True)
     assert "kein Intervall, weil ein Eintrag alle anderen überwiegen kann" in shown
-
-
-def test_an_older_result_suggests_rescoring(wine, run_hdbench):
-    record = json.loads((wine / "lucky.json").read_text())
-    for name in TextCer.added_later:
-        record.pop(name, None)
-        record["statistics"].pop(name, None)
-    (wine / "older.json").write_text(json.dumps(record))
-    done = run_hdbench("compare", "older.json", "steady.json", cwd=wine)
-    assert done.returncode == 2
-    assert "'older': has no cer_capped, by which runs are compared" in done.stderr

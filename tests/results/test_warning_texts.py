@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hdbench.results.warning_texts import _TEXTS as TEXTS
-from hdbench.results.warning_texts import RunWarning, in_language, in_words
+from hdbench.results.warning_texts import in_words
 
 
 def places(text):
@@ -47,10 +47,3 @@ def test_any_value_is_carried_over(field, shown):
 def test_what_is_no_message_is_refused(key, values):
     with pytest.raises(ValueError, match=r"no message|no part|format|digits|Cannot specify"):
         in_words(key, values)
-
-
-def test_a_record_of_before_has_its_message_in_english():
-    assert in_language(RunWarning("ids", None, 1, 2, [], "1 of 2 items"), "de") == (
-        "1 of 2 items",
-        "en",
-    )

@@ -38,10 +38,15 @@ from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric, Outcome
 
 _MATCH = {field.name for field in dataclasses.fields(FieldMatch)} - {"record"}
 
-_WARNING = {"kind": str, "message": str, "count": int, "of": int, "ids": list}
-_TEXT_KEYS = {"key": str, "values": dict}
-"""The keys of warnings in records, since warnings are data."""
-
+_WARNING = {
+    "kind": str,
+    "message": str,
+    "count": int,
+    "of": int,
+    "ids": list,
+    "key": str,
+    "values": dict,
+}
 _UsedName = Annotated[str, StringConstraints(pattern="^(input_tokens|output_tokens|seconds)$")]
 
 
@@ -50,7 +55,7 @@ class _Head(ResultPart):
 
     metric: str
     rules: int
-    reading: int = Field(default=1, ge=1)  # the first results have none
+    reading: int = Field(ge=1)
 
 
 class _Record(ResultPart):
@@ -345,10 +350,9 @@ def _status(value: dict[str, Any], items: int, where: str) -> Counter[Status]:
 
 
 def _kinds(value: dict[str, Any], where: str) -> Counter[Kind]:
-    """Return the kinds of unparsable answers; results written before this was counted have none."""
-    if "unparsable_kinds" not in value:
-        return Counter()
-    counts = _counts({"kinds": {"kinds": value["unparsable_kinds"]}}, "kinds", where)["kinds"]
+    """Return the kinds of unparsable answers."""
+    kinds = value.get("unparsable_kinds", {})
+    counts = _counts({"kinds": {"kinds": kinds}}, "kinds", where)["kinds"]
     if not counts.keys() <= set(KINDS):
         raise HdbenchError(
             "{place}: unparsable_kinds: are not all of {kinds}", place=where, kinds=", ".join(KINDS)
@@ -435,8 +439,8 @@ def _reading(value: dict[str, Any], where: str) -> AnswersRead:
         [
             RunWarning(
                 warning["kind"],
-                {name: warning[name] for name in _TEXT_KEYS} if "key" in warning else None,
-                *(warning[name] for name in ("count", "of", "ids", "message")),
+                {name: warning[name] for name in ("key", "values")},
+                *(warning[name] for name in ("count", "of", "ids")),
             )
             for warning in warnings
         ],
@@ -458,16 +462,15 @@ def _counts(value: dict[str, Any], key: str, where: str) -> dict[str, dict[str, 
 
 
 def _is_warning(value: Any) -> bool:
-    types = _WARNING | _TEXT_KEYS if isinstance(value, dict) and "key" in value else _WARNING
     if not (
         isinstance(value, dict)
-        and value.keys() == types.keys()
-        and all(type(value[name]) is kind for name, kind in types.items())
+        and value.keys() == _WARNING.keys()
+        and all(type(value[name]) is kind for name, kind in _WARNING.items())
         and _are_texts(value["ids"])
     ):
         return False
     try:
-        return "key" not in value or all(
+        return all(
             len(in_words(value["key"], value["values"], language)) <= MAX_MESSAGE
             for language in LANGUAGES
         )

@@ -1,7 +1,7 @@
 """Warnings about a run: data, put into words in English or German when they are shown."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -43,36 +43,34 @@ class RunWarning:
 
     Attributes:
         kind: what it is about: a `WarningKind`, unless it is from a file of results.
-        text: what was seen, what it can mean, and what to do; None in older files of results.
+        text: what was seen, what it can mean, and what to do.
         count: in how many items or values it was seen.
         of: among how many.
         ids: the first items that show it.
-        written: what its file of results says, in English; empty if it is not from one.
     """
 
     kind: WarningKind | str
-    text: Message | None
+    text: Message
     count: int
     of: int
     ids: list[str]
-    written: str = field(default="", compare=False)
 
     @property
     def message(self) -> str:
         """The text in one line of English."""
-        return self.written or in_words(**self.text or {})
+        return in_words(**self.text)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the warning as JSON data."""
         about = {"count": self.count, "of": self.of, "ids": self.ids}
-        return {"kind": self.kind, "message": self.message, **(self.text or {}), **about}
+        return {"kind": self.kind, "message": self.message, **self.text, **about}
 
 
 def gravest_first(warnings: Iterable[RunWarning]) -> list[RunWarning]:
     """Return warnings in the order of `WarningKind`, and as they were within a kind.
 
     Example:
-        >>> both = [RunWarning(kind, None, 1, 2, []) for kind in ("ids", "partial")]
+        >>> both = [RunWarning(kind, message(kind), 1, 2, []) for kind in ("ids", "partial")]
         >>> [warning.kind for warning in gravest_first(both)]
         ['partial', 'ids']
     """
@@ -164,15 +162,13 @@ def id_message(difference: IdDifference) -> Message:
 
 
 def in_language(warning: RunWarning, language: str, titles: Titles = str) -> Told:
-    """Return a warning in a language; in English if it is from an older file, which has only that.
+    """Return a warning in a language.
 
     Args:
         warning: the warning.
         language: one of `hdbench.common.texts.LANGUAGES`.
         titles: path of a field → its title, before which the path is shown too, as in a prompt.
     """
-    if warning.text is None:
-        return Told(warning.message, "en")
     values = dict(warning.text["values"])
     for name in ("field", "list"):
         if isinstance(path := values.get(name), str) and titles(path) != path:

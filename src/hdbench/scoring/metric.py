@@ -194,8 +194,6 @@ class Metric(ABC):
         has_form_counts: whether each of its fields is right or wrong by itself, so that those that
             are right in form can be counted.
         corrected: what its `EFFORT` counts; None if `EFFORT` is not among its statistics.
-        added_later: the figures and statistics that results written by its first versions lack,
-            under the same rules.
         vectorized: whether `rates` also takes an array for each of the totals, and then gives
             arrays, with NaN for None. It holds for the class that defines `rates`.
         protocol: which of the two readings of its rules.
@@ -219,7 +217,6 @@ class Metric(ABC):
     value_forms: ClassVar[Mapping[str, ValueForm]] = NO_FORMS
     has_form_counts: ClassVar[bool] = False
     corrected: ClassVar[Corrected | None] = None
-    added_later: ClassVar[tuple[str, ...]] = ()
     vectorized: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:

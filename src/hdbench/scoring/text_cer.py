@@ -28,7 +28,7 @@ from hdbench.scoring.metric import (
     figure_names,
 )
 from hdbench.scoring.normalize import Normalizer
-from hdbench.scoring.rates import only_if, ratio, rounded, truncated
+from hdbench.scoring.rates import ratio, rounded, truncated
 from hdbench.scoring.similarity import similarity
 from hdbench.scoring.transcriptions.options import DEFAULTS, RATES, read_steps, read_texts
 from hdbench.scoring.transcriptions.texts import Invented, Text, is_xml, page_texts, pages_of
@@ -127,10 +127,6 @@ class TextCer(Metric):
         *Figure.counts("characters_invented", higher_is_better=False),
     )
     corrected: ClassVar[Corrected | None] = "character"
-    added_later: ClassVar[tuple[str, ...]] = (
-        *("cer_capped", "runaway_share", "runaways"),
-        *("wer_capped", "wer_runaway_share", "wer_runaways"),
-    )
     vectorized: ClassVar[bool] = True
     option_names: ClassVar[tuple[str, ...]] = tuple(DEFAULTS)
 
@@ -280,8 +276,7 @@ class TextCer(Metric):
         """The figures, from the statistics added up over items.
 
         `cer` and `wer` of items without any text, such as a single one may be, are 0.0 without an
-        error, otherwise 1.0. Capped rates and shares of runaways are None in results of versions
-        that did not count them.
+        error, otherwise 1.0.
         """
         texts, items = totals["texts"], totals["items"]
         figures: dict[str, Any] = {}
@@ -296,11 +291,6 @@ class TextCer(Metric):
         figures["similarity"] = ratio(totals["similarity"], items)
         figures["well_formed"] = ratio(totals["well_formed"], texts)
         figures = {name: self._rounded(figure, "run") for name, figure in figures.items()}
-        for rate in RATES:
-            # Where there are errors, the sum is zero only if it was not counted.
-            counted = totals[f"{rate}_capped"] + (totals[f"{rate}_errors"] == 0)
-            for name in (f"{rate}_capped", _SHARES[rate]):
-                figures[name] = only_if(counted, figures[name])
         figures |= {
             "well_formed": figures["well_formed"] if self._xml else None,
             "texts": truncated(texts),

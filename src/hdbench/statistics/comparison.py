@@ -306,7 +306,6 @@ def compare_runs(
             names=", ".join(wanted),
         )
     tested = judging_figure(first.metric, headline)
-    check_counted(results, tested)
     declared = figure_of(first.metric, tested)
     has_verdict = declared is None or declared.has_interval
 
@@ -371,18 +370,6 @@ def compare_runs(
             )
         )
     return comparisons
-
-
-def check_counted(results: Mapping[str, Scored], tested: str) -> None:
-    """Reject results of a version that did not count the figure by which runs are compared."""
-    for name, result in results.items():
-        if result.rates.get(tested) is None:
-            raise HdbenchError(
-                "{name!r}: has no {figure}, by which runs are compared, as an earlier version "
-                "scored it: score it again",
-                name=name,
-                figure=tested,
-            )
 
 
 def check_comparable(name: str, result: Scored, other_name: str, other: Scored) -> None:

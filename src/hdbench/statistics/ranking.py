@@ -16,7 +16,7 @@ from hdbench.statistics.bootstrap import (
     item_ranges,
     why_without,
 )
-from hdbench.statistics.comparison import check_comparable, check_counted
+from hdbench.statistics.comparison import check_comparable
 from hdbench.statistics.rare_failures import Rest, joined_level, parts_of, share_difference_bounds
 from hdbench.statistics.resampling import (
     NOTHING,
@@ -258,7 +258,6 @@ def _read(models: Mapping[str, Sequence[Scored]], headline: str) -> list[_Model]
                 "headline: {label!r} has no figure {headline!r}", label=label, headline=headline
             )
         headlines.append(rates[headline])
-    check_counted(dict(zip(labels, results, strict=True)), figure)
     judged = [result.rates[figure] for result in results]
     rests = (Rest(*table) for table in tables(results, sorted(results[0].ids)))
     every = zip(headlines, judged, rests, strict=True)

@@ -6,7 +6,6 @@ import pytest
 from annotating.pages import serving, write_collection
 from playwright.sync_api import expect
 from trust.collection import Collection
-from trust.test_apply import applied
 
 from hdbench.annotating.editor import Editor
 from hdbench.common.csv_files import write_csv
@@ -28,7 +27,7 @@ def listed(tmp_path, text, encoding="utf-8-sig"):
 
 
 def test_only_the_items_of_the_list_are_shown_in_its_order(folder, tmp_path):
-    editor = Editor(folder, "me", only=listed(tmp_path, WORK_LIST).fields)
+    editor = Editor(folder, "me", only=listed(tmp_path, WORK_LIST))
     assert [each[0] for each in editor.start()["items"]] == ["=b", "0007"]
     assert editor.item(0)["look_at"] == ("title", "year")
     editor.change(1, {"what": "ground_truth", "field": "", "to": {"title": "F"}, "after": None})
@@ -45,11 +44,11 @@ def test_only_the_items_of_the_list_are_shown_in_its_order(folder, tmp_path):
 def test_names_of_fields_may_have_anything_in_them(tmp_path):
     names = ("title", "place, year", 'the "other" one', "=size", "a\nb")
     write_csv(tmp_path / "list.csv", ("id", "fields"), [("7", as_cell(names)), ("8", "title,year")])
-    found = read_listed(tmp_path / "list.csv").fields
+    found = read_listed(tmp_path / "list.csv")
     assert found == {"7": names, "8": ("title", "year")}
     alone = {name: as_cell([name]) for name in names}
     write_csv(tmp_path / "list.csv", ("id", "fields"), list(alone.items()))
-    assert dict(read_listed(tmp_path / "list.csv").fields) == {name: (name,) for name in names}
+    assert dict(read_listed(tmp_path / "list.csv")) == {name: (name,) for name in names}
 
 
 @pytest.mark.parametrize(
@@ -60,13 +59,13 @@ def test_names_of_fields_may_have_anything_in_them(tmp_path):
     ],
 )
 def test_a_list_may_have_been_saved_by_a_spreadsheet_program(folder, tmp_path, text, encoding):
-    editor = Editor(folder, "me", only=listed(tmp_path, text, encoding).fields)
+    editor = Editor(folder, "me", only=listed(tmp_path, text, encoding))
     assert [each[0] for each in editor.start()["items"]] == ["0007"]
     editor.close()
 
 
 def test_what_is_no_list_or_has_other_items_is_refused(folder, tmp_path):
-    with pytest.raises(HdbenchError, match="neither a plan"):
+    with pytest.raises(HdbenchError, match="not a work list"):
         listed(tmp_path, "title,year\nFaust,1808\n")
     with pytest.raises(HdbenchError, match="lists no items"):
         listed(tmp_path, "id,fields\n")
@@ -75,21 +74,15 @@ def test_what_is_no_list_or_has_other_items_is_refused(folder, tmp_path):
     Editor(folder, "me").close()  # nothing is left locked
 
 
-def test_samples_keep_drawing_order_and_refuse_drafts(tmp_path, run_hdbench):
+def test_a_sample_is_read_without_drafts_and_a_list_with_them(tmp_path, run_hdbench):
     collection = Collection(tmp_path)
-    applied(collection)
-    folder = write_collection(tmp_path / "cards", [None] * 150, collection.ids)
-    plan = read_listed(tmp_path / "plan.yaml")
-    assert (tuple(plan.fields), plan.blind) == (collection.plan.sample, True)
-    assert len(read_listed(tmp_path / "out/control.yaml").fields) == 20
-    work = read_listed(tmp_path / "out/worklist.csv")
-    assert work.blind is False
-    assert dict(work.fields) == dict.fromkeys(collection.rest, ("shelfmark",))
+    collection.apply()
     for sample in ("plan.yaml", "out/control.yaml"):
-        command = ["annotate", folder, "--only", sample, "--drafts", "one.jsonl"]
+        command = ["annotate", collection.path, "--only", sample, "--drafts", "one.jsonl"]
         told = run_hdbench(*command, cwd=tmp_path)
         assert told.returncode == 2
-        assert f"{sample}: a sample that is checked blind: leave out --drafts" in told.stderr
+        assert f"{sample}: a sample that is read blind: leave out --drafts" in told.stderr
+    folder = write_collection(tmp_path / "cards", [None] * 300, collection.ids)
     with socket.create_server(("127.0.0.1", 0)) as taken:  # so that no page is served
         command = ["annotate", folder, "--only", "out/worklist.csv", "--drafts", "one.jsonl"]
         told = run_hdbench(*command, "--port", taken.getsockname()[1], cwd=tmp_path)

@@ -30,13 +30,10 @@ PATHS = {
     "trust": [
         "trust plan cards {path} runs/one",
         "trust plan {path} runs/one runs/two",
-        "trust plan cards runs/one --scores {path}",
         "trust decide {path}",
         "trust apply {path} -o applied",
         "trust control {path}",
-        "trust consensus cards runs/one {path} --out c",
     ],
-    "forecast": ["forecast cards {path}", "forecast cards one.jsonl --prices {path}"],
     "annotate": [
         "annotate {path} --port 0",
         "annotate collection --only {path} --port 0",
@@ -60,7 +57,6 @@ NAMED = [
     "leaderboard {name} one.jsonl",
     "trust plan {name} runs/one runs/two",
     "trust plan cards runs/one runs/two --fields {name}",
-    "forecast {name} one.jsonl",
     "demo {name}",
     "build {name}",
     "new {name} collection/images",
@@ -73,13 +69,8 @@ NAMED = [
 
 NUMBERED = [
     "audit cards one.jsonl --agreeing {number}",
-    "trust plan cards runs/one runs/two -n {number}",
     "trust plan cards runs/one runs/two --limit {number}",
-    "trust plan cards runs/one runs/two --confidence {number}",
     "trust plan cards runs/one runs/two --seed {number}",
-    "forecast cards one.jsonl --total {number}",
-    "forecast cards one.jsonl --wage {number}",
-    "forecast cards one.jsonl --keystrokes-per-minute {number}",
     "run cards --model m --timeout {number}",
     "run cards --model m --limit {number} --dry-run",
     "run cards --model m --temperature {number} --dry-run",

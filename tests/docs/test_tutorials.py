@@ -22,10 +22,7 @@ from running.faulty_server import FaultyServer, Response, completion
 
 from hdbench.annotating.checking.value_check import ValueCheck
 from hdbench.annotating.editor import Editor
-from hdbench.annotating.working.work_page import WorkPage
 from hdbench.trust.checking import values_to_read
-from hdbench.trust.listed import read_listed
-from hdbench.trust.working import AppliedWorkList, is_work_list
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -281,43 +278,3 @@ def test_scans_become_records_in_a_catalogue(tmp_path, run_hdbench, monkeypatch)
         " %", "%"
     )
     assert (tmp_path / "decision.html").read_text().startswith("<!DOCTYPE html>")
-
-
-@pytest.mark.nightly
-def test_150_checked_cards_lead_to_a_decision(tmp_path, run_hdbench, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # the plan names its runs from there
-    cards = InventedCards()
-    cards.write_scans(tmp_path / "scans")
-    cards.write_answers(tmp_path / "runs")
-    shown = {}
-
-    def annotate(collection, *options):
-        given = dict(zip(options[::2], options[1::2], strict=True))
-        path = tmp_path / given["--only"]
-        if is_work_list(path):
-            work = AppliedWorkList(path, tmp_path / collection)
-            shown[given["--only"]] = work.items
-            page = WorkPage(tmp_path / collection, path.parent, work, given["--as"], None)
-            with closing(page):
-                doubts = [each for each in page.entry(0)["fields"] if "candidates" in each]
-                assert doubts[0]["candidates"][0]["runs"]
-            return
-        listed = read_listed(path)
-        assert listed.blind
-        editor = Editor(tmp_path / collection, given["--as"], only=listed.fields)
-        with closing(editor):
-            shown[given["--only"]] = items = [item for item, *_ in editor.start()["items"]]
-            for number, item in enumerate(items):
-                typed = {"what": "ground_truth", "field": "", "to": cards.truths[item]}
-                editor.change(number, typed)
-
-    reader = Reader(tmp_path, run_hdbench, annotate=annotate).follow("decision-items.md")
-    assert reader.not_printed == []
-    checked, control = set(shown["plan.yaml"]), set(shown["out/control.yaml"])
-    assert (len(checked), len(control), checked & control) == (150, 100, set())
-    assert len(shown["out/worklist.csv"]) == 2000 - len(checked | control)
-    taken, wrong = wrong_values(tmp_path / "out", cards.truths)
-    said = " ".join((DOCS / "decision-items.md").read_text().split())
-    assert f"Of the {taken:,} values, {wrong} are wrong, {wrong / taken:.1%}" in said.replace(
-        " %", "%"
-    )

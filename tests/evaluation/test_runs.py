@@ -12,7 +12,7 @@ from hdbench.errors import HdbenchError
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings
 from hdbench.results.files import write_results
-from hdbench.trust.opening import opened_run
+from hdbench.trust.runs import opened_run
 
 WRONG = {"title": "Stellingen", "year": 1942}
 

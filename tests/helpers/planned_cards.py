@@ -1,13 +1,10 @@
-"""A catalogue without ground truths, the answers of runs to all of it, and a sample to check."""
+"""A catalogue without ground truths, and the answers of runs to all of it."""
 
 import json
 
 from helpers.run_folders import SPEC, write_run
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.trust.deciding import read_plan
-from hdbench.trust.decision import decide
-from hdbench.trust.plan import PlanOptions, make_plan, write_plan
 
 TEXT = {"type": "string"}
 SCHEMA = {
@@ -30,7 +27,6 @@ class Catalogue:
 
     def __init__(self, folder, items=2000, schema=SCHEMA, **columns):
         self.folder, self.path = folder, folder / "hdb/cards"
-        self.plan_file = folder / "plan.yaml"
         self.ids = [f"{number:04}" for number in range(items)]
         self.runs = []
         self.path.mkdir(parents=True)
@@ -66,12 +62,6 @@ class Catalogue:
         self.runs.append(write_run(self.folder / name, given, model=name))
         return self.runs[-1]
 
-    def plan(self, number=100, **options):
-        plan = make_plan(self.benchmark, self.runs, PlanOptions(number, **options))
-        self.plan_file.unlink(missing_ok=True)
-        write_plan(self.plan_file, plan)
-        return plan
-
     def check(self, ids, truth=RIGHT, how="blind"):
         """Write ground truths; `truth` is that of every item, or gives it for a place in `ids`."""
         places = {item: place for place, item in enumerate(ids)}
@@ -80,10 +70,6 @@ class Catalogue:
                 row["ground_truth"] = json.dumps(_of(truth, places[row["id"]]))
                 row.update({"provenance": how} if how else {})
         self.write()
-
-    def decide(self):
-        plan = read_plan(self.plan_file)
-        return decide(plan, self.benchmark, self.plan_file)
 
 
 def agreeing(folder, items=2000, runs=("a", "b", "c"), **columns):

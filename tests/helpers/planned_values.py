@@ -8,13 +8,11 @@ from hdbench.annotating.checking.checked_values import Reading
 from hdbench.benchmarks.benchmark import CHECKED_VALUES
 from hdbench.common.jsonio import write_json
 from hdbench.trust.applying import apply
-from hdbench.trust.deciding import read_plan
-from hdbench.trust.learned.decision import decide_by_values
-from hdbench.trust.learned.files import learn_once, read_learned
-from hdbench.trust.learned.plan import ValuePlanOptions, make_value_plan
-from hdbench.trust.plan import write_plan
+from hdbench.trust.control import check_control, read_control
+from hdbench.trust.decision import decide
+from hdbench.trust.learned_files import learn_once, read_learned
+from hdbench.trust.plan import PlanOptions, make_plan, read_plan, write_plan
 from hdbench.trust.runs import fields_called
-from hdbench.trust.value_control import check_value_control, read_value_control
 from hdbench.trust.values import value_of
 
 WRONG = {"year": 1900}
@@ -46,8 +44,8 @@ class PlannedValues(Catalogue):
         return RIGHT | ({"year": 1911} if run == "c" else WRONG)
 
     def plan(self, number=60, verify=150, **options):
-        options = ValuePlanOptions(learn=number, verify=verify, **options)
-        plan = make_value_plan(self.benchmark, self.runs, options)
+        options = PlanOptions(learn=number, verify=verify, **options)
+        plan = make_plan(self.benchmark, self.runs, options)
         write_plan(self.plan_file, plan)
         return plan
 
@@ -93,7 +91,7 @@ class PlannedValues(Catalogue):
         self.read(self.learned().second_stage, self.planned(), "verify")
 
     def decide(self):
-        return decide_by_values(self.planned(), self.benchmark, self.plan_file)
+        return decide(self.planned(), self.benchmark, self.plan_file)
 
     def decided(self):
         """Plan, learn, verify and decide; the decision is written."""
@@ -109,9 +107,9 @@ class PlannedValues(Catalogue):
 
     def control(self):
         """Let somebody read the control sample, and say what was found."""
-        sample = read_value_control(self.out / "control.yaml")
+        sample = read_control(self.out / "control.yaml")
         self.read(sample.values, sample, "control")
-        return check_value_control(self.out, self.benchmark)
+        return check_control(self.out, self.benchmark)
 
     def taken(self):
         """Item and field → the value that is accepted."""

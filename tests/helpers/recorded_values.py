@@ -10,19 +10,17 @@ import numpy as np
 
 from hdbench.answers.letters import folded
 from hdbench.statistics.logistic import fit
-from hdbench.trust.learned.chosen import (
+from hdbench.trust.chosen import (
     ChosenValues,
     Scales,
     chosen_values,
     columns_of,
     names_of_columns,
 )
-from hdbench.trust.learned.cuts import BILLION, choose_cuts, walk_cuts
-from hdbench.trust.learned.learning import probabilities_of
-from hdbench.trust.opening import opened_run
-from hdbench.trust.plan import chosen_fields
-from hdbench.trust.runs import Runs, fields_called
-from hdbench.trust.values import texts_of
+from hdbench.trust.cuts import BILLION, choose_cuts, walk_cuts
+from hdbench.trust.learning import probabilities_of
+from hdbench.trust.runs import Runs, fields_called, opened_run
+from hdbench.trust.values import chosen_fields, texts_of
 
 LARGE = 10**7
 """So many unread values stand for very many: then all that matters is how many are read."""
@@ -71,7 +69,7 @@ def recorded(benchmark, paths):
             [
                 folded(choice.text) != folded(truth)
                 for choice, truth in zip(
-                    runs.judged(ids[item], runs.records(ids[item])), truths[ids[item]], strict=True
+                    runs.judged(runs.records(ids[item])), truths[ids[item]], strict=True
                 )
             ]
             for item in values.items.tolist()

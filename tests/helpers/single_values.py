@@ -9,11 +9,9 @@ from PIL import Image
 
 from hdbench.annotating.checking.checked_values import Reading
 from hdbench.benchmarks.benchmark import CHECKED_VALUES, load_benchmark
-from hdbench.trust.deciding import read_plan
-from hdbench.trust.learned.decision import ValueDecision, decide_by_values
-from hdbench.trust.learned.files import learn_once
-from hdbench.trust.learned.plan import ValuePlanOptions, make_value_plan
-from hdbench.trust.plan import write_plan
+from hdbench.trust.decision import Decision, decide
+from hdbench.trust.learned_files import learn_once
+from hdbench.trust.plan import PlanOptions, make_plan, read_plan, write_plan
 
 STAGE = {
     "values": 300,
@@ -36,7 +34,7 @@ CUT = {
 }
 FIELD = {"values": 1_000, "accepted": 350, "read": 200, "wrong": 3, "upper": 0.04}
 DECISION = {
-    "decision": 2,
+    "decision": 1,
     "hdbench": "0.3.0",
     "plan": "a" * 64,
     "learned": "b" * 64,
@@ -49,7 +47,6 @@ DECISION = {
     "unanswered": 0,
     "values": 2_000,
     "runs": ["heron", "otter"],
-    "scores": None,
     "limit": 0.05,
     "confidence": 0.9,
     "tries": 1,
@@ -110,7 +107,7 @@ NOTHING = {
 
 def made(**changes):
     """The decision by hand, with some of its parts changed."""
-    return ValueDecision.model_validate_json(json.dumps(DECISION | changes))
+    return Decision.model_validate_json(json.dumps(DECISION | changes))
 
 
 class ReadCatalogue:
@@ -148,7 +145,7 @@ class ReadCatalogue:
         ]
         self.plan_file = folder / "plan.yaml"
         if options:
-            plan = make_value_plan(self.benchmark, self.runs, ValuePlanOptions(**options))
+            plan = make_plan(self.benchmark, self.runs, PlanOptions(**options))
             write_plan(self.plan_file, plan)
 
     @property
@@ -185,4 +182,4 @@ class ReadCatalogue:
 
     def decide(self):
         plan = read_plan(self.plan_file)
-        return decide_by_values(plan, self.benchmark, self.plan_file)
+        return decide(plan, self.benchmark, self.plan_file)

@@ -16,7 +16,7 @@ from playwright.sync_api import Error
 from hdbench.annotating.checking.checked_values import CheckedValues
 from hdbench.annotating.working.worked_values import WorkedValues
 from hdbench.home.collection import opened
-from hdbench.trust.learned.plan import ValuePlanOptions
+from hdbench.trust.plan import PlanOptions
 
 pytestmark = pytest.mark.nightly
 
@@ -91,7 +91,7 @@ def test_values_that_were_read_are_there(tmp_path, use_until_killed):
     cards = Cards(tmp_path, cards=60, truths=30)
     collection = opened(cards.folder)
     runs = [run.path for run in collection.run_views()]
-    collection.decisions.make(runs, ValuePlanOptions(learn=60, verify=40, limit=0.1))
+    collection.decisions.make(runs, PlanOptions(learn=60, verify=40, limit=0.1))
 
     def use(page):
         page.locator("#reading").wait_for()

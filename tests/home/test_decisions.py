@@ -29,8 +29,7 @@ from hdbench.home.comparison import report_page
 from hdbench.home.state import CollectionStage
 from hdbench.home.used import Used
 from hdbench.trust.applied_folder import WORK_LIST
-from hdbench.trust.learned.plan import ValuePlanOptions, make_value_plan
-from hdbench.trust.plan import write_plan
+from hdbench.trust.plan import PlanOptions, make_plan, write_plan
 from hdbench.trust.working import AppliedWorkList
 
 HERE = {"origin": "http://127.0.0.1", "content-type": "application/x-www-form-urlencoded"}
@@ -225,7 +224,7 @@ def test_plan_that_a_command_made_counts_and_folder_moves(cards, tmp_path):
     collection = cards.collection
     runs = [collection.runs.folder / f"{NAME}_{model}.jsonl" for model in MODELS]
     loaded = load_benchmark(str(collection.built))
-    plan = make_value_plan(loaded, runs, ValuePlanOptions(learn=30, verify=50))
+    plan = make_plan(loaded, runs, PlanOptions(learn=30, verify=50))
     write_plan(cards.folder.parent / "plan.yaml", plan)
     assert cards.button() == "Read the sample"
     assert "0 of 30 values to learn from" in cards.get("decide").text

@@ -13,7 +13,7 @@ from hdbench.annotating.checking.checked_values import CheckedValues
 from hdbench.annotating.store import Store
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.home.collection import opened
-from hdbench.trust.learned.plan import ValuePlanOptions
+from hdbench.trust.plan import PlanOptions
 
 pytestmark = pytest.mark.slow
 
@@ -118,13 +118,13 @@ def test_value_of_another_plan_is_not_saved(tmp_path, browser, serve):
     cards = Cards(tmp_path, cards=60, truths=30)
     collection = opened(cards.folder)
     runs = [run.path for run in collection.run_views()]
-    collection.decisions.make(runs, ValuePlanOptions(learn=20, verify=40, limit=0.1, seed=1))
+    collection.decisions.make(runs, PlanOptions(learn=20, verify=40, limit=0.1, seed=1))
     home = serve(cards.folder)
     page = browser.new_page()
     page.goto(f"{home.url}check/anna/")
     page.locator("#reading").fill("1900")
     page.wait_for_load_state("networkidle")
-    collection.decisions.make(runs, ValuePlanOptions(learn=20, verify=40, limit=0.1, seed=2))
+    collection.decisions.make(runs, PlanOptions(learn=20, verify=40, limit=0.1, seed=2))
     page.keyboard.press("Enter")
     expect(page.locator("#message")).to_contain_text(REPLACED)
     expect(page.locator("#reading")).to_have_value("1900")
@@ -238,7 +238,7 @@ def test_dataset_that_is_gone_is_not_begun_anew(tmp_path, browser, serve):
     cards = Cards(tmp_path, cards=60, truths=30)
     collection = opened(cards.folder)
     runs = [run.path for run in collection.run_views()]
-    collection.decisions.make(runs, ValuePlanOptions(learn=20, verify=40, limit=0.1))
+    collection.decisions.make(runs, PlanOptions(learn=20, verify=40, limit=0.1))
     home = serve(cards.folder)
     page = browser.new_page()
     page.goto(f"{home.url}check/anna/")

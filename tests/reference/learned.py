@@ -49,13 +49,12 @@ def _stands_for(sign):
     return "9" if sign.isdigit() else sign
 
 
-def columns(runs, fields, given=None):
+def columns(runs, fields):
     """A dictionary of columns for each value of the items that a run answered, item by item.
 
     Args:
         runs: for each run, for each item, its text of each field; None for no answer.
         fields: the fields' names.
-        given: the user's scores: for each item, one of each field, None for none.
     """
     answered = [i for i in range(len(runs[0])) if any(run[i] is not None for run in runs)]
     others = len(runs) - 1
@@ -67,11 +66,11 @@ def columns(runs, fields, given=None):
             run = chosen(texts)
             text = texts[run]
             rest = [other for place, other in enumerate(texts) if place != run]
-            of_item.append((column, field, text, [alike(text, other) for other in rest], rest))
+            of_item.append((field, text, [alike(text, other) for other in rest], rest))
         shares = [
-            sum(other == text for other in rest) / max(1, others) for _, _, text, _, rest in of_item
+            sum(other == text for other in rest) / max(1, others) for _, text, _, rest in of_item
         ]
-        for (column, field, text, similar, _), share in zip(of_item, shares, strict=True):
+        for (field, text, similar, _), share in zip(of_item, shares, strict=True):
             row = {f"field={name}": float(name == field) for name in fields}
             if others:
                 mean = fmean(similar)
@@ -80,8 +79,6 @@ def columns(runs, fields, given=None):
                 row |= {"almost_all": mean >= 0.98 - 1e-9, "most": mean >= 0.9 - 1e-9}
                 row |= {f"same×field={name}": share * (name == field) for name in fields}
             row |= {"empty": not text, "text": (field, text), "shape": (field, shape(text))}
-            if given is not None:
-                row["given"] = given[item][column] or 0.0
             rows.append(row)
     for kind in ("text", "shape"):
         counts = Counter(row[kind] for row in rows)

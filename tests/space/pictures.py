@@ -27,9 +27,9 @@ from hdbench.annotating.store import Store
 from hdbench.datasets.collecting.plan import CollectionRequest, make_plan, read_sources
 from hdbench.datasets.collecting.writing import write_collection
 from hdbench.home.collection import key_of
-from hdbench.output.report.trust_page import write_decision_page
+from hdbench.output.report.decision_page import write_decision_page
 from hdbench.space.texts import translations
-from hdbench.trust.deciding import read_decision
+from hdbench.trust.work import work_left
 
 pytestmark = pytest.mark.nightly
 
@@ -64,15 +64,12 @@ def url(shown, models):
 
 @pytest.fixture(scope="module")
 def decision(tmp_path_factory):
-    """A file with a decision about 1,500 cards, by 900 single values."""
+    """A decision about 1,500 cards, by 900 values, and the cards."""
     catalogue = ReadCatalogue(tmp_path_factory.mktemp("decided"), cards=1500, seed=1)
     catalogue.read_first()
     catalogue.read_second()
     names = {"benchmark": "hdb/cards", "plan_file": "plan.yaml"}
-    decided = catalogue.decide().model_copy(update=names)
-    path = tmp_path_factory.mktemp("decision") / "decision.json"
-    path.write_text(decided.model_dump_json())
-    return path
+    return catalogue.decide().model_copy(update=names), catalogue.benchmark
 
 
 class Camera:
@@ -280,8 +277,9 @@ def test_the_work_list(camera, cards, tmp_path):
 
 def test_the_page_of_a_decision(camera, decision, tmp_path):
     path = tmp_path / "decision.html"
-    decided = read_decision(decision)
-    write_decision_page(path, decided, camera.language, wage=40)
+    decided, benchmark = decision
+    work = work_left(decided, wage=40)
+    write_decision_page(path, decided, work, benchmark, camera.language)
     page = camera.visit(path.as_uri(), awaited="h1", last=None)
     shown = page.locator(".figures b").first.inner_text().replace(",", ".")
     assert shown.startswith(f"{100 * decided.accepted / decided.values:.1f}")

@@ -20,8 +20,8 @@ from home.collections import NAME, make_collection, read_values
 from hdbench.annotating.merging import hand_over
 from hdbench.annotating.store import Store
 from hdbench.home.collection import opened
-from hdbench.trust.learned.files import learn_once
-from hdbench.trust.learned.plan import ValuePlanOptions
+from hdbench.trust.learned_files import learn_once
+from hdbench.trust.plan import PlanOptions
 
 ITEMS = 10_000
 TRUTHS = 6_000
@@ -88,7 +88,7 @@ def decide(collection):
     """A plan whose values are read, which accepts values and leaves others to people."""
     collection.ensure_built()
     decisions, runs = collection.decisions, [run.path for run in collection.run_views()]
-    decisions.make(runs, ValuePlanOptions(learn=300, verify=600, limit=0.1))
+    decisions.make(runs, PlanOptions(learn=300, verify=600, limit=0.1))
     for _ in range(2):
         view = decisions.view()
         read_values(collection, lambda item, field: truth(int(item[1:]))[field], by=["anna"])

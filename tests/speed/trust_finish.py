@@ -20,8 +20,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from speed.scale import measured
-from speed.trust_apply import RUNS, write_collection
-from speed.trust_learn import PLAN, read_stage
+from speed.trust_learn import PLAN, RUNS, read_stage, write_collection
 
 from hdbench.annotating.working.worked_values import WORKED_VALUES
 from hdbench.common.csv_files import write_csv

@@ -21,8 +21,8 @@ from helpers.value_collections import Terms, Values, just_above
 from scipy import stats
 
 from hdbench.statistics.logistic import fit
-from hdbench.trust.learned.chosen import ChosenValues, columns_of, names_of_columns, scales_of
-from hdbench.trust.learned.learning import probabilities_of
+from hdbench.trust.chosen import ChosenValues, columns_of, names_of_columns, scales_of
+from hdbench.trust.learning import probabilities_of
 
 DRAWS, LEVEL = 2_000, 0.05
 SIZES = ((200, 1), (200, 11), (1_000, 5), (1_000, 50), (5_000, 1), (5_000, 11), (5_000, 50))
@@ -123,7 +123,6 @@ class Answers:
             empty=rng.random(size) < 0.1,
             text_count=rng.integers(1, 50, size).astype(np.int32),
             shape_count=np.where(self.wrong, 1, 20).astype(np.int32) * rng.integers(1, 5, size),
-            given=None,
         )
         self.scales = scales_of(self.values)
         positions = np.arange(self.wrong.size)

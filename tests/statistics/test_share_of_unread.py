@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from hdbench.statistics.acceptance import bounds_of_share
+from hdbench.statistics.share_bounds import bounds_of_share
 from hdbench.statistics.share_of_unread import (
     allowed,
     at_most_is_likely,
+    least_read,
     limit_holds,
     most_wrong,
     upper_share,
@@ -126,3 +127,21 @@ def test_thousands_of_values_of_millions_are_still_exact():
 
     assert stats.hypergeom.cdf(450, 7_700_000, bound + 450, 10_000) > 0.1
     assert stats.hypergeom.cdf(450, 7_700_000, bound + 451, 10_000) <= 0.1
+
+
+@pytest.mark.parametrize(("limit", "values"), [(0.05, 45), (0.02, 114), (0.1, 22), (0.5, 4)])
+def test_least_to_read_by_hand(limit, values):
+    assert least_read(limit) == values
+    assert (1 - limit) ** values <= 0.1 < (1 - limit) ** (values - 1)
+
+
+@given(st.integers(1, 200), st.data())
+def test_bounds_of_a_share_are_the_binomial_tests(total, data):
+    errors = data.draw(st.integers(0, total))
+
+    found = bounds_of_share(errors, total)
+
+    if errors < total:
+        assert stats.binom.cdf(errors, total, found.upper) == pytest.approx(0.1)
+    if errors:
+        assert stats.binom.sf(errors - 1, total, found.lower) == pytest.approx(0.1)

@@ -1,14 +1,18 @@
-"""A small collection with three runs, of which a sample has been checked by hand.
+"""A small collection with three runs, and a plan whose values people have read.
 
-The runs say the same of nearly all items, and are right, but have a wrong shelfmark everywhere:
-this field is left out. In ten items of the sample they give three different, wrong years without a
-digit in common (trust score 0), so that the threshold is the last but one: 0.25.
+The runs say the same of nearly all items, and are right, but have a wrong shelfmark everywhere, of
+which nothing is accepted.
 """
 
 import json
 from pathlib import Path
 
-from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.annotating.checking.checked_values import Reading
+from hdbench.benchmarks.benchmark import CHECKED_VALUES, load_benchmark
+from hdbench.trust.applying import apply
+from hdbench.trust.control import read_control
+from hdbench.trust.decision import decide
+from hdbench.trust.learned_files import learn_once, learned_file
 from hdbench.trust.plan import PlanOptions, make_plan, write_plan
 
 SPEC = {
@@ -38,8 +42,7 @@ SCHEMA = {
 }
 FIELDS = ["title", "year", "imprint.place", "keywords", "shelfmark"]
 RUNS = ("one", "two", "three")
-CHECKED = 60
-SCATTERED = 10
+OPTIONS = {"learn": 80, "verify": 80, "limit": 0.1}
 
 
 def truth(item):
@@ -55,37 +58,39 @@ def truth(item):
 
 
 class Collection:
-    """The collection, its runs and its plan.
+    """The collection, its runs and its plan; what the plan asks for is read.
 
     Args:
         folder: where all is written.
         number: how many items it has.
-        given: what the three runs say, by the place among the items outside of the sample; None for
-            no answer.
+        given: what the three runs say of an item, by its number; None for no answer. None of its
+            values is read for the plan.
         ids: what to call an item, by its number.
     """
 
-    def __init__(self, folder, number=150, given=None, ids="c{:04}".format):
+    def __init__(self, folder, number=300, given=None, ids="c{:04}".format):
         self.folder = folder
         self.ids = [ids(place) for place in range(number)]
         self.numbers = {item: f"c{place}" for place, item in enumerate(self.ids)}
-        self.benchmark = folder / "hdb/cards"
-        self.benchmark.mkdir(parents=True)
-        (self.benchmark / "benchmark.yaml").write_text(json.dumps(SPEC))  # JSON is YAML
-        (self.benchmark / "answer.schema.json").write_text(json.dumps(SCHEMA))
+        self.path = folder / "hdb/cards"
+        self.path.mkdir(parents=True)
+        (self.path / "benchmark.yaml").write_text(json.dumps(SPEC))  # JSON is YAML
+        (self.path / "answer.schema.json").write_text(json.dumps(SCHEMA))
         self.write_truths({})
-        self._write_runs({})
-        sample = self._plan().sample
-        self.rest = [item for item in self.ids if item not in set(sample)]
-        said = {self.rest[place]: values for place, values in (given or {}).items()}
-        for item in sample[:SCATTERED]:
-            years = (11111, 22222, 33333)
-            said[item] = [self.truth(item) | {"year": year, "shelfmark": "X"} for year in years]
+        said = {self.ids[place]: values for place, values in (given or {}).items()}
         self._write_runs(said)
-        self.plan = self._plan()
-        assert self.plan.sample == sample
-        write_plan(folder / "plan.yaml", self.plan)
-        self.write_truths({item: self.truth(item) for item in sample})
+        self.plan_file, self.out = folder / "plan.yaml", folder / "out"
+        for seed in range(100):
+            self._plan(seed)
+            if not {item for item, _ in self.read} & said.keys():
+                break
+        else:
+            raise AssertionError("there is always some value of these items that is read")
+        self.rest = [item for item in self.ids if item not in {item for item, _ in self.read}]
+
+    @property
+    def benchmark(self):
+        return load_benchmark(str(self.path))
 
     def truth(self, item):
         return truth(self.numbers[item])
@@ -96,11 +101,45 @@ class Collection:
             known = json.dumps(truths[item]) if item in truths else None
             row = {"file_name": "images/card.png", "id": item, "ground_truth": known}
             rows.append(json.dumps(row | ({"provenance": provenance} if known else {})) + "\n")
-        (self.benchmark / "metadata.jsonl").write_text("".join(rows))
+        (self.path / "metadata.jsonl").write_text("".join(rows))
 
-    def checked(self):
-        """The truths of the plan's sample."""
-        return {item: self.truth(item) for item in self.plan.sample}
+    def read_as(self, sealed, stage, values, by="anna", **changed):
+        """Let somebody read what is right, or else what is `changed`."""
+        with (self.path / CHECKED_VALUES).open("a") as file:
+            for number, (item, field) in enumerate(values):
+                reading = Reading(
+                    id=f"{len(by):02x}{number:030x}",
+                    plan=sealed.hash(),
+                    stage=stage,
+                    item=item,
+                    field=field,
+                    by=by,
+                    at="2026-11-27T10:00:00Z",
+                    what="value",
+                    value=value_of(self.truth(item) | changed, field),
+                )
+                file.write(reading.model_dump_json(exclude_unset=True) + "\n")
+
+    def decide(self):
+        return decide(self.plan, self.benchmark, self.plan_file)
+
+    def apply(self, out="out", control=20):
+        out = self.folder / out
+        return apply(self.plan, self.benchmark, self.plan_file, out, control=control)
+
+    def control(self):
+        return read_control(self.out / "control.yaml")
+
+    def _plan(self, seed):
+        for path in (self.plan_file, learned_file(self.plan_file), self.path / CHECKED_VALUES):
+            path.unlink(missing_ok=True)
+        runs = [self.folder / f"{run}.jsonl" for run in RUNS]
+        self.plan = make_plan(self.benchmark, runs, PlanOptions(**OPTIONS, seed=seed))
+        write_plan(self.plan_file, self.plan)
+        self.read_as(self.plan, "learn", self.plan.sample)
+        self.learned = learn_once(self.plan, self.benchmark, self.plan_file)
+        self.read_as(self.plan, "verify", self.learned.sample)
+        self.read = {*self.plan.sample, *self.learned.sample}
 
     def _write_runs(self, said):
         for place, run in enumerate(RUNS):
@@ -112,9 +151,11 @@ class Collection:
                     lines.append(json.dumps(line) + "\n")
             (self.folder / f"{run}.jsonl").write_text("".join(lines))
 
-    def _plan(self):
-        runs = [self.folder / f"{run}.jsonl" for run in RUNS]
-        return make_plan(load_benchmark(str(self.benchmark)), runs, PlanOptions(number=CHECKED))
+
+def value_of(record, name):
+    for step in name.split("."):
+        record = record[step]
+    return record
 
 
 def values(out):

@@ -8,7 +8,7 @@ from helpers.single_values import ReadCatalogue
 from hdbench.errors import HdbenchError
 from hdbench.trust.applying import apply
 from hdbench.trust.checking import values_to_read
-from hdbench.trust.deciding import read_plan
+from hdbench.trust.plan import read_plan
 
 
 @pytest.fixture(scope="module")

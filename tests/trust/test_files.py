@@ -6,11 +6,11 @@ import pytest
 
 from hdbench.errors import HdbenchError
 from hdbench.trust.control import read_control
-from hdbench.trust.deciding import read_decision, read_plan
-from hdbench.trust.forecasting.price_list import read_prices
+from hdbench.trust.decision import read_decision
 from hdbench.trust.listed import read_listed
+from hdbench.trust.plan import read_plan
 
-READERS = (read_plan, read_control, read_decision, read_listed, read_prices)
+READERS = (read_plan, read_control, read_decision, read_listed)
 
 
 @pytest.mark.parametrize("read", READERS)

@@ -15,11 +15,9 @@ from pathlib import Path
 import pytest
 from helpers.forks import Forks
 from helpers.planned_values import PlannedValues
-from trust.collection import Collection
-from trust.test_apply import applied
+from trust.collection import Collection, value_of, values
 
 from hdbench.annotating.working.worked_values import WorkedValue, WorkedValues
-from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common import progress, resuming
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.marc_records import KIND_OPEN
@@ -27,7 +25,6 @@ from hdbench.output.exporting.finished_forms import writer_of
 from hdbench.trust.control import read_control
 from hdbench.trust.finishing import finish
 from hdbench.trust.sealed import write_sealed
-from hdbench.trust.value_control import read_value_control
 
 pytestmark = pytest.mark.slow
 
@@ -36,24 +33,18 @@ pytestmark = pytest.mark.slow
 def collection(tmp_path):
     said = {0: [{"title": "aa", "year": 1}, {"title": "bb", "year": 2}, {"title": "cc", "year": 3}]}
     made = Collection(tmp_path, given=said | {1: [None, None, None]})
-    applied(made)
+    made.apply()
     return made
 
 
 def finished(collection):
-    benchmark = load_benchmark(str(collection.benchmark))
+    benchmark = collection.benchmark
     return finish(collection.folder / "out", benchmark, collection.folder / "out/finished")
 
 
 def records(collection):
     lines = (collection.folder / "out/finished/records.jsonl").read_text().splitlines()
     return {line["id"]: line["fields"] for line in map(json.loads, lines)}
-
-
-def value_of(record, name):
-    for step in name.split("."):
-        record = record[step]
-    return record
 
 
 def work_off(collection, item, field, value, *, minute=0, **how):
@@ -71,68 +62,63 @@ def work_off(collection, item, field, value, *, minute=0, **how):
 
 
 def test_every_value_of_every_item_has_its_origin(collection):
-    torn, silent = collection.rest[:2]
-    control = read_control(collection.folder / "out/control.yaml").sample
-    corrected = {item: collection.truth(item) for item in control}
-    corrected[control[0]] |= {"title": "Titel, as a person reads it"}
-    collection.write_truths(collection.checked() | corrected)
-    work_off(collection, torn, "title", "Titel")
+    applied, control = values(collection.out), collection.control()
+    first, *others = control.sample
+    collection.read_as(control, "control", [first], title="?", year=1, imprint={"place": "?"},
+                       keywords=["?"])  # fmt: skip
+    collection.read_as(control, "control", others)
+    silent, torn = "c0001", collection.rest[-1]
+    work_off(collection, torn, "shelfmark", "S 9")
     work_off(collection, silent, "year", None)
 
     said = finished(collection)
     found = records(collection)
 
     assert list(found) == collection.ids
-    seen = {*collection.plan.sample, *control}
+    origins = {}
     for item, fields in found.items():
         for name, state in fields.items():
-            right = value_of(corrected.get(item, collection.truth(item)), name)
-            special = {
-                (control[0], "title"): ("corrected", right),
-                (torn, "title"): ("worked", "Titel"),
-                (torn, "year"): ("open", 1),
-                (silent, "year"): ("worked", None),
-            }
-            if (item, name) in special:
-                expected = special[item, name]
-            elif item in seen:
+            right = value_of(collection.truth(item), name)
+            if (item, name) == first:
+                expected = (
+                    "corrected",
+                    ["?"] if name == "keywords" else 1 if name == "year" else "?",
+                )
+            elif (item, name) == (torn, "shelfmark"):
+                expected = ("worked", "S 9")
+            elif (item, name) == (silent, "year"):
+                expected = ("worked", None)
+            elif (item, name) in {*collection.read, *others}:
                 expected = ("checked", right)
-            elif item == silent:
-                expected = ("open", None)
-            elif name == "shelfmark":
-                expected = ("open", "X")
-            elif item == torn:
-                expected = ("accepted", None)
             else:
-                expected = ("accepted", right)
+                is_taken = applied[item][name]["decision"] == "taken"
+                expected = ("accepted" if is_taken else "open", applied[item][name]["value"])
             assert (state["origin"], state["value"]) == expected, (item, name)
-    counts = {}
-    for fields in found.values():
-        for state in fields.values():
-            counts[state["origin"]] = counts.get(state["origin"], 0) + 1
-    assert {origin: said.counts.of(origin) for origin in counts} == counts
-    assert said.counts.complete == len(collection.plan.sample) + len(control)
+            origins[state["origin"]] = origins.get(state["origin"], 0) + 1
+    assert {origin: said.counts.of(origin) for origin in origins} == origins
+    assert origins["corrected"] == 1
+    complete = [
+        all(state["origin"] != "open" for state in each.values()) for each in found.values()
+    ]
+    assert said.counts.complete == sum(complete)
 
 
 def test_a_person_wins_and_the_later_one_over_the_earlier(collection):
     torn = collection.rest[0]
-    work_off(collection, torn, "title", "first", minute=1)
-    work_off(collection, torn, "title", "second", minute=5, by="anna")
-    work_off(collection, torn, "year", 1924, minute=2)
+    work_off(collection, torn, "shelfmark", "first", minute=1)
+    work_off(collection, torn, "shelfmark", "second", minute=5, by="anna")
     work_off(collection, torn, "keywords", ["Recht"], minute=2)  # was accepted
     finished(collection)
     state = records(collection)[torn]
-    assert {name: state[name]["value"] for name in ("title", "year", "keywords")} == {
-        "title": "second", "year": 1924, "keywords": ["Recht"],
-    }  # fmt: skip
-    assert {state[name]["origin"] for name in ("title", "year", "keywords")} == {"worked"}
+    assert state["shelfmark"] == {"origin": "worked", "value": "second"}
+    assert state["keywords"] == {"origin": "worked", "value": ["Recht"]}
 
 
 def test_what_readers_doubt_is_no_longer_accepted(tmp_path, run_hdbench):
     cards = PlannedValues(tmp_path)
     cards.decided()
     cards.apply()
-    control = read_value_control(cards.out / "control.yaml")
+    control = read_control(cards.out / "control.yaml")
     first, second, third, *_ = control.values
     another = {"title": "another", "place": "another", "year": 1}
     cards.read([first, second], control, "control", **another)
@@ -181,20 +167,18 @@ def test_only_what_was_looked_at_of_a_listed_item_is_a_persons(collection):
     # In the form, somebody typed one field of an item of the work list: the others, which are
     # empty there, say nothing about values that were accepted.
     torn = collection.rest[0]
-    truth = {"title": "Titel"}
     change = {
         "id": "0" * 31 + "1", "item": torn, "by": "anna", "at": "2026-11-27T10:00:00.000Z",
-        "what": "ground_truth", "field": "title", "from": None, "to": "Titel", "after": None,
+        "what": "ground_truth", "field": "shelfmark", "from": None, "to": "S", "after": None,
         "how": "blind",
     }  # fmt: skip
-    (collection.benchmark / "history").mkdir()
-    (collection.benchmark / "history/anna.jsonl").write_text(json.dumps(change) + "\n")
-    collection.write_truths(collection.checked() | {torn: truth})
+    (collection.path / "history").mkdir()
+    (collection.path / "history/anna.jsonl").write_text(json.dumps(change) + "\n")
+    collection.write_truths({torn: {"shelfmark": "S"}})
     finished(collection)
     state = records(collection)[torn]
-    assert (state["title"]["origin"], state["title"]["value"]) == ("worked", "Titel")
+    assert (state["shelfmark"]["origin"], state["shelfmark"]["value"]) == ("worked", "S")
     assert state["imprint.place"]["origin"] == "accepted"
-    assert state["year"]["origin"] == "open"
 
 
 def test_values_that_were_changed_are_not_delivered(collection):
@@ -217,15 +201,16 @@ def test_a_strangers_file_of_that_name_is_not_replaced(collection, name):
 
 def test_a_control_sample_that_was_cut_is_refused(collection):
     path = collection.folder / "out/control.yaml"
-    control = read_control(path)
+    control = collection.control()
     write_sealed(path, control.model_copy(update={"sample": control.sample[:1]}))
     with pytest.raises(HdbenchError, match="not the control sample that was drawn"):
         finished(collection)
 
 
 def test_another_order_of_items_is_refused(collection):
+    collection.write_truths({item: collection.truth(item) for item in collection.ids[:2]})
     finished(collection)
-    metadata = collection.benchmark / "metadata.jsonl"
+    metadata = collection.path / "metadata.jsonl"
     metadata.write_text("".join(sorted(metadata.read_text().splitlines(keepends=True))[::-1]))
     with pytest.raises(HdbenchError, match="not in the order of"):
         finished(collection)
@@ -285,7 +270,7 @@ def test_what_a_person_says_meanwhile_is_delivered(collection, often, capsys):
     first = collection.rest[0]
     work_off(collection, first, "title", "Titel")
     said = finished(collection)
-    assert (said.records, said.counts.changed, said.counts.of("worked")) == (150, 150, 1)
+    assert (said.records, said.counts.changed, said.counts.of("worked")) == (300, 300, 1)
     assert records(collection)[first]["title"] == {"origin": "worked", "value": "Titel"}
     assert "resumes" not in capsys.readouterr().err
 
@@ -312,7 +297,7 @@ def write_records(collection, form, mapping):
     path = collection.folder / "mapping.yaml" if mapping else None
     if path:
         path.write_text(mapping)
-    benchmark, out = load_benchmark(str(collection.benchmark)), collection.folder / "out"
+    benchmark, out = collection.benchmark, collection.folder / "out"
     fields, folder = collection.plan.fields, out / "finished"
     kind = form.partition(",")[0]
     return writer_of(kind, benchmark, fields, out, folder, path, None)()
@@ -384,7 +369,7 @@ def processes():
 def test_no_value_of_a_person_is_lost_in_a_hundred_kills(collection, processes):
     chance = random.Random(1)
     given = {}
-    command = ("-c", FINISH, str(collection.folder), str(collection.benchmark))
+    command = ("-c", FINISH, str(collection.folder), str(collection.path))
     how = {"cwd": collection.folder, "env": dict(os.environ)}
     started = time.monotonic()
     first = processes.run(*command, **how)
@@ -419,23 +404,16 @@ def test_no_value_of_a_person_is_lost_in_a_hundred_kills(collection, processes):
 
 
 def test_the_command_says_what_is_open_and_writes_a_table(collection, run_hdbench):
-    control, *unread = read_control(collection.folder / "out/control.yaml").sample
-    wrong = {control: collection.truth(control) | {"title": "Titel, as a person reads it"}}
-    collection.write_truths(collection.checked() | wrong)
-    done = run_hdbench(
-        "trust",
-        "finish",
-        str(collection.benchmark),
-        "out",
-        "--format",
-        "csv",
-        cwd=collection.folder,
-    )
+    control = collection.control()
+    collection.read_as(control, "control", control.sample[:1], title="?", year=1,
+                       imprint={"place": "?"}, keywords=["?"])  # fmt: skip
+    command = ("trust", "finish", str(collection.path), "out", "--format", "csv")
+    done = run_hdbench(*command, cwd=collection.folder)
     assert done.returncode == 0, done.stderr
-    assert "150 records, 61 of them complete" in done.stdout
+    assert "300 records, " in done.stdout
     said = " ".join(done.stdout.split())
     assert "1 accepted value was found wrong: hdbench trust control out says whether" in said
-    assert f"{len(unread)} of the control sample are not read yet" in said
+    assert "19 of the control sample are not read yet" in said
     table = Path(collection.folder / "out/finished/records.csv").read_text("utf-8-sig").splitlines()
     assert table[0].startswith("id,title,title: origin,year,year: origin")
     assert len(table) == 1 + len(collection.ids)
@@ -459,7 +437,7 @@ def test_identifiers_of_an_authority_file_stand_in_records(collection, run_hdben
 
     def run(mapping):
         (collection.folder / "mapping.yaml").write_text(mapping)
-        command = ("trust", "finish", str(collection.benchmark), "out", "--format", "marcxml")
+        command = ("trust", "finish", str(collection.path), "out", "--format", "marcxml")
         given = ("--mapping", "mapping.yaml", "--identifiers", "keywords=known.csv")
         return run_hdbench(*command, *given, cwd=collection.folder)
 
@@ -487,7 +465,7 @@ def test_marc_leaves_out_what_the_mapping_says_and_what_is_open(collection, run_
     alike = [item for item in decided if before[item]["title"]["value"] == text]
     left_out = f"kinds: [{{when: {{title: ['{text}']}}, leave_out: a reference}}, "
     (collection.folder / "mapping.yaml").write_text(MARC.replace("kinds: [", left_out))
-    command = ("trust", "finish", str(collection.benchmark), "out", "--format", "marcxml")
+    command = ("trust", "finish", str(collection.path), "out", "--format", "marcxml")
     done = run_hdbench(*command, "--mapping", "mapping.yaml", cwd=collection.folder)
     assert done.returncode == 0, done.stderr
     out = collection.folder / "out/finished"

@@ -11,9 +11,9 @@ from helpers.planned_values import PlannedValues
 
 from hdbench.annotating.checking.checked_values import ValueKey
 from hdbench.annotating.working.worked_values import WorkedValue, WorkedValues
+from hdbench.trust.control import read_control
 from hdbench.trust.finishing import finish
 from hdbench.trust.states import doubtful_values
-from hdbench.trust.value_control import read_value_control
 from hdbench.trust.working import AppliedWorkList
 
 pytestmark = pytest.mark.slow
@@ -33,7 +33,7 @@ class Moments(PlannedValues):
             for name, value in line["fields"].items()
         }
         self.listed = {key for key, decision in self.decisions.items() if decision == "check"}
-        self.control_file = read_value_control(self.out / "control.yaml")
+        self.control_file = read_control(self.out / "control.yaml")
         self.known, self.worked, self.readings = set(), {}, {}
         self.later = 0
 

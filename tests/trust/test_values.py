@@ -3,14 +3,14 @@
 import json
 
 import pytest
-from helpers.planned_cards import RIGHT, TEXT, Catalogue
+from helpers.planned_cards import TEXT
 
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.results.files import answers_sha256
 from hdbench.trust.applied_folder import taken_in
-from hdbench.trust.runs import opened_runs
-from hdbench.trust.values import fields_of, texts_of, value_of, whole_values
+from hdbench.trust.runs import PlannedRun, opened_runs
+from hdbench.trust.values import fields_of, texts_of, value_of
 
 NESTED = AnswerSchema(
     {
@@ -63,16 +63,6 @@ def test_an_object_around_the_answer():
     assert texts_of(within, fields) == ["1929", ""]
 
 
-def test_lists_of_objects_as_one_value():
-    persons = {"type": "array", "items": {"properties": {"name": TEXT, "born": TEXT}}}
-    schema = AnswerSchema({"properties": {"title": TEXT, "persons": persons}})
-    title, whole = whole_values(schema)
-
-    assert (title.path, whole.path) == ("title", "persons")
-    record = {"persons": [{"name": "Ida", "born": "1901"}]}
-    assert texts_of(record, [whole]) == ['{"born": "1901", "name": "Ida"}']
-
-
 def test_sample_letters_are_read_with_and_without_their_wrapper(samples, tmp_path):
     benchmark = load_benchmark(str(samples / "hdb/rheinschifffahrt"))
     letter = {
@@ -89,19 +79,12 @@ def test_sample_letters_are_read_with_and_without_their_wrapper(samples, tmp_pat
     assert [field.path for field in fields] == list(letter)
     assert several == []
 
-    # A sample this small promises nothing, but its runs are read as those of a large collection.
-    catalogue = Catalogue(tmp_path / "large")
-    for name in "ab":
-        catalogue.run(name, RIGHT)
-    plan = catalogue.plan()
     runs = [tmp_path / "bare.jsonl", tmp_path / "within.jsonl"]
     planned = [
-        run.model_copy(update={"path": str(path), "sha256": answers_sha256(path)})
-        for run, path in zip(plan.runs, runs, strict=True)
+        PlannedRun(path=str(path), name=path.stem, sha256=answers_sha256(path)) for path in runs
     ]
-    plan = plan.model_copy(update={"runs": tuple(planned), "fields": tuple(letter)})
-    with opened_runs(plan, benchmark, tmp_path / "plan.yaml") as opened:
-        judged = opened.judged(ids[0], opened.records(ids[0]))
+    with opened_runs(planned, list(letter), benchmark, tmp_path / "plan.yaml") as opened:
+        judged = opened.judged(opened.records(ids[0]))
 
     assert [each.score for each in judged] == [1, 1, 1, 1]
     assert [each.text for each in judged] == [

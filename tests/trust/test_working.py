@@ -10,10 +10,7 @@ from trust.collection import FIELDS, Collection, values
 
 from hdbench.annotating.working.entries import Candidate, EntryField
 from hdbench.annotating.working.worked_values import WorkedValues
-from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
-from hdbench.trust.applying import apply
-from hdbench.trust.deciding import read_plan
 from hdbench.trust.states import doubtful_values
 from hdbench.trust.working import AppliedWorkList, is_work_list
 
@@ -25,18 +22,18 @@ def record(**changed):
 
 
 GIVEN = {
-    0: [record(title="aaaa"), record(title="bbbb"), record(title="cccc")],
+    0: [record(shelfmark="aaaa"), record(shelfmark="bbbb"), record(shelfmark="cccc")],
     1: [None, None, None],
-    2: [None, record(title="xyz"), record(title=None)],
+    2: [None, record(shelfmark="xyz"), record(shelfmark=None)],
 }
+SCATTERED, SILENT, MIXED = "c0000", "c0001", "c0002"
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """A collection, and the folder of its decision."""
     made = Collection(tmp_path_factory.mktemp("made"), given=GIVEN)
-    plan, benchmark = made.folder / "plan.yaml", load_benchmark(str(made.benchmark))
-    apply(read_plan(plan), benchmark, plan, made.folder / "out", control=20)
+    made.apply()
     return made
 
 
@@ -45,7 +42,7 @@ def opened(made):
     lists = []
 
     def opened(path=made.folder / "out/worklist.csv"):
-        lists.append(AppliedWorkList(path, made.benchmark))
+        lists.append(AppliedWorkList(path, made.path))
         return lists[-1]
 
     yield opened
@@ -58,6 +55,12 @@ def listed(made):
         return {row["id"]: row["fields"].split(", ") for row in csv.DictReader(file)}
 
 
+def accepted(made):
+    """A field of which a value is accepted."""
+    fields = values(made.out)[SCATTERED]
+    return next(name for name, value in fields.items() if value["decision"] == "taken")
+
+
 def beside(made, name, *rows):
     path = made.folder / "out" / name
     path.write_text("".join(f"{row}\n" for row in rows))
@@ -68,38 +71,35 @@ def test_the_items_are_those_of_the_list_in_its_order(made, opened):
     work = opened()
     assert {item: list(work.doubtful(item)) for item in work.items} == listed(made)
     assert list(work.items) == list(listed(made))
-    assert work.doubtful(next(iter(made.plan.sample))) == ()
+    assert work.doubtful(next(item for item, name in made.read if name == "shelfmark")) == ()
     assert work.doubtful("elsewhere") == ()
 
 
 def test_what_runs_say_is_grouped_the_chosen_value_first(made, opened):
-    work = opened()
-    scattered, silent, mixed = made.rest[:3]
-    found = {field.path: field for field in work.fields(scattered)}
+    work, lines = opened(), values(made.out)
+    found = {field.path: field for field in work.fields(SCATTERED)}
     assert list(found) == FIELDS
-    assert found["title"] == EntryField(
-        *("title", "check", "below", "aaaa"),
+    assert found["shelfmark"] == EntryField(
+        *("shelfmark", "check", "below", "aaaa"),
         candidates=(
             Candidate("aaaa", "aaaa", ("one",)),
             Candidate("bbbb", "bbbb", ("two",)),
             Candidate("cccc", "cccc", ("three",)),
         ),
-        score=0.0,
+        score=lines[SCATTERED]["shelfmark"]["score"],
     )
-    assert found["year"] == EntryField("year", "taken", None, 1850)
-    assert found["shelfmark"].reason == "left_out"
-    assert found["shelfmark"].candidates == (Candidate("X", "X", ("one", "two", "three")),)
-    for field in work.fields(silent):
+    taken = accepted(made)
+    assert found[taken] == EntryField(taken, "taken", None, lines[SCATTERED][taken]["value"])
+    for field in work.fields(SILENT):
         nothing = EntryField(field.path, "check", "no_answer", None)
         assert field == nothing._replace(silent=("one", "two", "three"))
-    title = next(field for field in work.fields(mixed) if field.path == "title")
-    assert title.value == values(made.folder / "out")[mixed]["title"]["value"]
-    assert title.candidates[0].value == title.value
-    assert set(title.candidates) == {
+    mixed = next(field for field in work.fields(MIXED) if field.path == "shelfmark")
+    assert mixed.value == lines[MIXED]["shelfmark"]["value"] == mixed.candidates[0].value
+    assert set(mixed.candidates) == {
         Candidate("xyz", "xyz", ("two",)),
         Candidate(None, "", ("three",)),
     }
-    assert title.silent == ("one",)
+    assert mixed.silent == ("one",)
 
 
 def test_doubtful_values_are_those_of_the_file(made, opened):
@@ -113,28 +113,29 @@ def test_doubtful_values_are_those_of_the_file(made, opened):
 
 
 def test_a_list_that_was_cut_and_sorted_is_what_it_says(made, opened):
-    scattered, _, mixed = made.rest[:3]
-    checked = next(iter(made.plan.sample))
-    rows = ("fields,id", f"shelfmark,{mixed}", f'"title, year",{scattered}', f",{checked}")
+    read = next(item for item, name in made.read if name == "shelfmark")
+    rows = (
+        "fields,id",
+        f"shelfmark,{MIXED}",
+        f'"shelfmark, {accepted(made)}",{SCATTERED}',
+        f",{read}",
+    )
     work = opened(beside(made, "mine.csv", *rows))
-    # The sample is checked, and a year that is accepted is not doubtful.
-    assert list(work.items) == [mixed, scattered]
-    assert [work.doubtful(item) for item in work.items] == [("shelfmark",), ("title",)]
-    left = next(field for field in work.fields(scattered) if field.path == "shelfmark")
-    assert (left.decision, left.candidates) == ("check", ())
+    # One shelfmark was read, and a value that is accepted is not doubtful.
+    assert list(work.items) == [MIXED, SCATTERED]
+    assert [work.doubtful(item) for item in work.items] == [("shelfmark",)] * 2
 
 
 def test_what_a_ground_truth_answers_is_not_asked(made, opened):
-    out, before = made.folder / "out", listed(made)
-    silent = made.rest[1]
-    made.write_truths(made.checked() | {silent: made.truth(silent)})
+    before = listed(made)
+    made.write_truths({SILENT: made.truth(SILENT)})
     work = opened()
     # Its five values are known; what is doubtful in the other items is still to be looked at.
-    assert before.keys() - set(work.items) == {silent}
-    left = set(doubtful_values(out, load_benchmark(str(made.benchmark))))
+    assert before.keys() - set(work.items) == {SILENT}
+    left = set(doubtful_values(made.out, made.benchmark))
     assert left == {(item, name) for item in work.items for name in before[item]}
     assert len(left) == sum(map(len, before.values())) - 5
-    made.write_truths(made.checked())
+    made.write_truths({})
 
 
 def test_only_a_list_beside_its_decision_is_one(made, tmp_path):
@@ -146,10 +147,10 @@ def test_only_a_list_beside_its_decision_is_one(made, tmp_path):
 
 
 def test_a_list_of_something_else_is_refused(made, opened):
-    checked = next(iter(made.plan.sample))
+    read = next(item for item, name in made.read if name == "shelfmark")
     for row, refused in (
         ("elsewhere,year", "mine.csv: elsewhere: .*values.jsonl has no such item"),
-        (f"{checked},year", "lists no items: there is nothing to look at"),
+        (f"{read},year", "lists no items: there is nothing to look at"),
     ):
         with pytest.raises(HdbenchError, match=refused):
             opened(beside(made, "mine.csv", "id,fields", row))
@@ -160,7 +161,7 @@ def test_what_was_changed_since_is_refused(made, opened):
     for path, refused in (
         (out / "values.jsonl", "values.jsonl: was changed after it was written"),
         (made.folder / "two.jsonl", "two.jsonl: not the answers that"),
-        (made.benchmark / "metadata.jsonl", "its items are not those that"),
+        (made.path / "metadata.jsonl", "its items are not those that"),
     ):
         before = path.read_bytes()
         first = json.loads(before.splitlines()[0])
@@ -173,12 +174,12 @@ def test_what_was_changed_since_is_refused(made, opened):
 
 def test_the_command_opens_the_page_for_a_list_in_its_folder(made):
     path = made.folder / "out/worklist.csv"
-    scattered = list(listed(made)).index(made.rest[0])
-    with serving(made.benchmark, "--only", path) as served:
+    scattered = list(listed(made)).index(SCATTERED)
+    with serving(made.path, "--only", path) as served:
         entry = httpx.get(f"{served.url}entries/{scattered}", timeout=120).json()
-        title = next(field for field in entry["fields"] if field["path"] == "title")
-        assert [each["runs"] for each in title["candidates"]] == [["one"], ["two"], ["three"]]
-        body = {"field": "title", "after": None, "how": "candidate", "place": 1}
+        found = next(field for field in entry["fields"] if field["path"] == "shelfmark")
+        assert [each["runs"] for each in found["candidates"]] == [["one"], ["two"], ["three"]]
+        body = {"field": "shelfmark", "after": None, "how": "candidate", "place": 1}
         httpx.post(f"{served.url}entries/{scattered}/decide", json=body, timeout=120)
     [line] = WorkedValues(path.parent).current().values()
-    assert (line.item, line.value, line.run, line.by) == (made.rest[0], "bbbb", "two", "me")
+    assert (line.item, line.value, line.run, line.by) == (SCATTERED, "bbbb", "two", "me")

@@ -42,8 +42,7 @@ def command(
             values one by one, without --drafts. Or a work list of hdbench trust apply, in its
             folder: decide its doubtful values, beside what each run says. Or the CSV file of
             hdbench audit: look at its values, and correct the ground truth. With a work list
-            elsewhere, with --drafts, or with a plan of whole items: show these items only, in this
-            order.
+            elsewhere, or with --drafts: show these items only, in this order.
         double: Also read N items that everybody reads who gives this option, none seeing the
             others' entries, so that hdbench agreement can say how well people agree. The first
             one draws them among the items that nobody has started.
@@ -53,7 +52,11 @@ def command(
     values = values_to_read(only, folder) if only else None
     if values is not None:
         if drafts:
-            raise _blind(only)
+            raise HdbenchError(
+                "{path}: a sample that is read blind: leave out --drafts, since people overlook "
+                "what a draft has wrong",
+                path=only,
+            )
         check = ValueCheck(folder, values, annotator, page_language())
         say_notes(check.notes)
         serve_page(check, port)
@@ -67,7 +70,7 @@ def command(
     audited = read_audited(only) if only else None
     listed: Mapping[str, Sequence[str]] | None = audited
     if only and listed is None:
-        listed = _listed(only, with_drafts=bool(drafts))
+        listed = read_listed(only)
     editor = Editor(
         folder,
         annotator,
@@ -88,22 +91,6 @@ def command(
             err=True,
         )
     serve_page(editor, port)
-
-
-def _listed(path: Path, *, with_drafts: bool) -> Mapping[str, Sequence[str]]:
-    """Return the items of a list, and the fields to look at in each."""
-    listed = read_listed(path)
-    if listed.blind and with_drafts:
-        raise _blind(path)
-    return listed.fields
-
-
-def _blind(path: Path | None) -> HdbenchError:
-    return HdbenchError(
-        "{path}: a sample that is checked blind: leave out --drafts, since people overlook what a "
-        "draft has wrong",
-        path=path,
-    )
 
 
 def serve_page(edited: Editor | ValueCheck | WorkPage, port: int) -> None:

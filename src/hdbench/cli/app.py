@@ -42,7 +42,6 @@ _PANELS: dict[str | None, dict[str, str]] = {
     },
     "Trust the figures": {
         "trust": "Which values can be accepted unseen: plan, read a sample, decide.",
-        "forecast": "What the whole collection will cost: work and money.",
         "verify": "Compute a result or a decision again, and say what differs.",
         "audit": "Find ground truths that most good models contradict.",
     },
@@ -59,7 +58,6 @@ COMMANDS: dict[str | None, dict[str | None, dict[str, str]]] = {
             "plan": "Draw the values to check, and write down what will be decided, and how.",
             "learn": "Learn which values are probably wrong, and draw those to verify it.",
             "decide": "Decide what can be accepted, from what people read in the sample.",
-            "consensus": "Write what several runs say together as a run of its own.",
             "apply": "Accept values, item by item, and list what people have to look at.",
             "control": "Estimate again how many of the accepted values are wrong, from the control "
             "sample alone.",

@@ -62,7 +62,7 @@ Annotator = Annotated[str, typer.Option("--as", metavar="PSEUDONYM")]
 Port = Annotated[int, typer.Option(min=0, max=65535)]
 Runs = Annotated[list[Path], typer.Argument(metavar="[BENCHMARK] RUN…")]
 Run = Annotated[list[Path], typer.Argument(metavar="[BENCHMARK] RUN")]
-Plan = Annotated[list[Path], typer.Argument(metavar="[BENCHMARK] PLAN")]
+PlanPaths = Annotated[list[Path], typer.Argument(metavar="[BENCHMARK] PLAN")]
 Revision = Annotated[str | None, typer.Option(metavar="REVISION")]
 Name = Annotated[str | None, typer.Option("--name", metavar="MODEL")]
 Names = Annotated[

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from hdbench.annotating.checking.checked_values import ValueKey
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.cli.arguments import Plan, split_benchmark_and_one
+from hdbench.cli.arguments import PlanPaths, split_benchmark_and_one
 from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line, say
 from hdbench.common.printing import heading
 from hdbench.common.progress import in_lines
@@ -17,13 +17,12 @@ from hdbench.errors import Message
 from hdbench.trust.applied_folder import CONTROL, WORK_LIST, Applied
 from hdbench.trust.applying import apply as apply_plan
 from hdbench.trust.applying import why_to_look
-from hdbench.trust.deciding import read_plan
-from hdbench.trust.learned.plan import ValuePlan
+from hdbench.trust.plan import read_plan
 from hdbench.trust.states import doubtful_values
 
 
 def command(
-    paths: Plan,
+    paths: PlanPaths,
     *,
     out: Annotated[Path, typer.Option("-o", "--out")],
     control: Annotated[int, typer.Option(min=1)] = 100,
@@ -35,11 +34,10 @@ def command(
     --only opens both.
 
     Args:
-        paths: The plan; all of its values are read, or its sample has been checked. Before it, the
-            benchmark that has what was read, if it is not the one that the plan names.
+        paths: The plan; all of its values are read. Before it, the benchmark that has what was
+            read, if it is not the one that the plan names.
         out: The folder to write. If it was interrupted there, it resumes.
-        control: How many of the accepted values are drawn at random, to be read blind; with a plan
-            of whole items, how many of the items with accepted values.
+        control: How many of the accepted values are drawn at random, to be read blind.
     """
     benchmark, plan_file = split_benchmark_and_one(paths)
     plan = read_plan(plan_file)
@@ -51,12 +49,10 @@ def command(
     except KeyboardInterrupt:
         say("interrupted: the same command resumes in {folder}", folder=out, err=True)
         raise typer.Exit(130) from None
-    print_applied(Console(), applied, left, out, by_values=isinstance(plan, ValuePlan))
+    print_applied(Console(), applied, left, out)
 
 
-def print_applied(
-    console: Console, applied: Applied, left: Sequence[ValueKey], out: Path, *, by_values: bool
-) -> None:
+def print_applied(console: Console, applied: Applied, left: Sequence[ValueKey], out: Path) -> None:
     """Print the outcomes for the values, and the next step.
 
     Args:
@@ -64,8 +60,6 @@ def print_applied(
         applied: the outcome of applying the decision.
         left: the doubtful values that nobody has read.
         out: the folder.
-        by_values: whether the control sample has single values, which are read in the benchmark;
-            whole items are checked in the collection, whose folder is not known.
     """
     values = applied.taken + applied.checked + sum(applied.check.values())
     title = Message(
@@ -109,7 +103,7 @@ def print_applied(
         first = Message(
             "first check the control sample, without drafts: hdbench annotate {folder} --only "
             "{control}, then hdbench trust control {out}",
-            folder=applied.benchmark if by_values else Message("FOLDER"),
+            folder=applied.benchmark,
             control=out / CONTROL,
             out=out,
         )

@@ -15,9 +15,7 @@ from hdbench.common.translation import current_language
 from hdbench.errors import Message, escaped
 from hdbench.trust.applied_folder import VALUES, WORK_LIST, Applied, read_applied, read_begun
 from hdbench.trust.control import Controlled, check_control
-from hdbench.trust.learned.plan import ValuePlan
 from hdbench.trust.sealed import check_replaceable
-from hdbench.trust.value_control import check_value_control
 from hdbench.trust.words import control_sentences
 
 
@@ -29,17 +27,15 @@ def command(
     """Estimate again how many of the accepted values are wrong, from the control sample alone.
 
     Args:
-        paths: The folder of hdbench trust apply; its control sample is read, or has been checked.
-            Before it, the benchmark that has what was read, if it is not the one that the plan
-            names.
+        paths: The folder of hdbench trust apply; its control sample is read. Before it, the
+            benchmark that has what was read, if it is not the one that the plan names.
         json_out: Write everything to this file.
     """
     benchmark, out = split_benchmark_and_one(paths)
     if json_out:
         check_replaceable(json_out)
     plan, _ = read_begun(out)
-    check = check_value_control if isinstance(plan, ValuePlan) else check_control
-    controlled = check(out, load_benchmark(benchmark or plan.benchmark))
+    controlled = check_control(out, load_benchmark(benchmark or plan.benchmark))
     if json_out:
         write_json(json_out, controlled.model_dump(mode="json"))
     applied = read_applied(out)
@@ -62,16 +58,15 @@ def print_controlled(console: Console, controlled: Controlled, applied: Applied,
     for line in other_lines:
         print_line(console, line)
     console.print()
-    is_by_value = controlled.unit == "value"
-    heads = ("read" if is_by_value else "accepted", "wrong", "upper bound")
+    heads = ("read", "wrong", "upper bound")
     table = localized_table("By field", "field", right=heads)
     for name, counts in controlled.by_field.items():
-        cells = (number(counts.taken, ","), number(counts.wrong, ","))
+        cells = (number(counts.read, ","), number(counts.wrong, ","))
         upper = number(counts.share.upper, ".1%")
         table.add_row(heading(name, FIELD_WIDTH), *cells, upper)
     console.print(table)
     is_open = controlled.wrong[controlled.right].rate <= controlled.limit
-    if not controlled.holds and is_by_value and is_open:
+    if not controlled.holds and is_open:
         advice = Message(
             "next: the promise of the plan stands, but is not confirmed: look at more of the "
             "values in {values}, or next time draw more with --control",
@@ -79,10 +74,7 @@ def print_controlled(console: Console, controlled: Controlled, applied: Applied,
         )
     elif not controlled.holds:
         advice = Message(
-            "next: do not use the values in {values} unseen: look at them too"
-            if is_by_value
-            else "next: do not use the values in {values} unseen: look at them too, or make a new "
-            "plan with a stricter --limit, more --items or --verdict exact, and check its sample",
+            "next: do not use the values in {values} unseen: look at them too",
             values=out / VALUES,
         )
     else:

@@ -4,17 +4,16 @@ import typer
 from rich.console import Console
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.cli.arguments import Plan, split_benchmark_and_one
+from hdbench.cli.arguments import PlanPaths, split_benchmark_and_one
 from hdbench.cli.terminal import localized_table, number, print_line, say
 from hdbench.common.printing import heading
-from hdbench.errors import HdbenchError, Message, escaped
-from hdbench.trust.deciding import read_plan
-from hdbench.trust.learned.files import learn_once, learned_file
-from hdbench.trust.learned.learning import Learned
-from hdbench.trust.learned.plan import ValuePlan
+from hdbench.errors import Message, escaped
+from hdbench.trust.learned_files import learn_once, learned_file
+from hdbench.trust.learning import Learned
+from hdbench.trust.plan import Plan, read_plan
 
 
-def command(paths: Plan) -> None:
+def command(paths: PlanPaths) -> None:
     """Learn which values are probably wrong, and draw those to verify it.
 
     The page of hdbench annotate does the same once all values to learn from are read. What was
@@ -26,12 +25,6 @@ def command(paths: Plan) -> None:
     """
     benchmark, plan_file = split_benchmark_and_one(paths)
     plan = read_plan(plan_file)
-    if not isinstance(plan, ValuePlan):
-        raise HdbenchError(
-            "{place}: draws whole items, and nothing is learned from them: hdbench trust decide "
-            "{place}",
-            place=plan_file,
-        )
     try:
         learned = learn_once(plan, load_benchmark(benchmark or plan.benchmark), plan_file)
     except KeyboardInterrupt:
@@ -48,7 +41,7 @@ def command(paths: Plan) -> None:
     )
 
 
-def print_learned(console: Console, learned: Learned, plan: ValuePlan) -> None:
+def print_learned(console: Console, learned: Learned, plan: Plan) -> None:
     """Print what was learned.
 
     Args:

@@ -1,66 +1,45 @@
 """Command that draws the sample of a plan."""
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.cli.arguments import (
-    Runs,
-    names_in,
-    required_benchmark,
-    split_benchmark,
-)
-from hdbench.cli.terminal import localized, print_line, print_marked
+from hdbench.cli.arguments import Runs, names_in, required_benchmark, split_benchmark
+from hdbench.cli.terminal import localized, print_line
 from hdbench.common.printing import printable
 from hdbench.common.times import time_message
 from hdbench.errors import HdbenchError, Message
-from hdbench.statistics.acceptance import CONFIDENCE
-from hdbench.trust.forecasting.by_values import SECONDS_PER_VALUE
-from hdbench.trust.learned.cuts import values_for_promise
-from hdbench.trust.learned.files import check_place
-from hdbench.trust.learned.plan import (
+from hdbench.trust.cuts import values_for_promise
+from hdbench.trust.learned_files import check_place
+from hdbench.trust.plan import (
     DEFAULT_LEARN,
     DEFAULT_VERIFY,
     MAX_TRIES,
-    ValuePlan,
-    ValuePlanOptions,
-    make_value_plan,
-)
-from hdbench.trust.plan import (
     Plan,
     PlanOptions,
-    PlanTerms,
     Right,
-    VerdictName,
-    check_confidence,
     make_plan,
     write_plan,
 )
+from hdbench.trust.work import SECONDS_PER_VALUE
 
 
 def command(
     paths: Runs,
     *,
     values: Annotated[str | None, typer.Option(metavar="LEARN+VERIFY")] = None,
-    items: Annotated[int | None, typer.Option(min=1)] = None,
     limit: float = 0.05,
-    confidence: float = CONFIDENCE,
     fields: Annotated[str | None, typer.Option(metavar="FIELD,…")] = None,
     right: Right = "letter",
     each_field: bool = False,
     learn_from: Annotated[str | None, typer.Option(metavar="BENCHMARK,RUN,…")] = None,
-    tries: Annotated[int | None, typer.Option(min=1, max=MAX_TRIES)] = None,
+    tries: Annotated[int, typer.Option(min=1, max=MAX_TRIES)] = 1,
     after: Annotated[Path | None, typer.Option(metavar="PLAN")] = None,
-    verdict: VerdictName | None = None,
-    by: Annotated[str | None, typer.Option(metavar="COLUMN,…")] = None,
     seed: Annotated[int, typer.Option(min=0)] = 0,
-    scores: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
     out: Annotated[Path, typer.Option("-o", "--out")] = Path("plan.yaml"),
 ) -> None:
     """Draw the values to check, and write down what will be decided, and how.
@@ -74,10 +53,7 @@ def command(
             it.
         values: How many values are read to learn from, and how many to verify it; by default
             300+600.
-        items: Draw whole items instead, this many, whose ground truth people make, and trust values
-            by the agreement of two or more runs.
         limit: The largest share of wrong values among those accepted.
-        confidence: What the decision holds with; no other is possible.
         fields: The fields whose values may be accepted, with commas between them; by default all
             that an item has one value of.
         right: When a value counts as right: to the letter (apart from case and spaces), or by the
@@ -89,48 +65,12 @@ def command(
         tries: How many times the limit may be verified, with one plan each; the risk is shared
             between them.
         after: The plan of the try before.
-        verdict: With --items, what decides: a rule that lets more through (the default), or a test
-            that assumes nothing about how errors cluster. The other one is shown beside it.
-        by: With --items, columns of the benchmark: each combination of their values gets its share
-            of the sample.
         seed: The seed of the draw.
-        scores: Scores of your own, in CSV, XLSX or JSONL: a column id, and a column of numbers from
-            0 to 1 for each field, or one called score for all of them. They are one more thing to
-            learn from; with --items, they replace the agreement of runs.
         out: The file to write; what is learned is written beside it.
     """
     named, runs = split_benchmark(paths)
-    if items is not None:
-        _refuse(
-            "--items",
-            {
-                "--values": values,
-                "--each-field": each_field,
-                "--learn-from": learn_from,
-                "--tries": tries,
-                "--after": after,
-            },
-        )
-        options = PlanOptions(
-            number=items,
-            limit=limit,
-            confidence=confidence,
-            fields=names_in(fields),
-            right=right,
-            verdict=verdict or "rule",
-            by=names_in(by),
-            seed=seed,
-            scores=scores,
-        )
-        loaded = load_benchmark(required_benchmark(named, runs))
-        plan = make_plan(loaded, runs, options)
-        write_plan(out, plan)
-        print_plan(Console(), plan, out)
-        return
-    _refuse("--values", {"--verdict": verdict, "--by": by})
-    check_confidence(confidence)
     learn, verify = _stages(values, has_source=learn_from is not None)
-    value_options = ValuePlanOptions(
+    options = PlanOptions(
         learn=learn,
         verify=verify,
         limit=limit,
@@ -138,28 +78,14 @@ def command(
         right=right,
         each_field=each_field,
         seed=seed,
-        scores=scores,
         learn_from=[Path(name) for name in names_in(learn_from)],
-        tries=tries or 1,
+        tries=tries,
         after=after,
     )
-    loaded = load_benchmark(required_benchmark(named, runs))
-    value_plan = make_value_plan(loaded, runs, value_options)
+    plan = make_plan(load_benchmark(required_benchmark(named, runs)), runs, options)
     check_place(out)
-    write_plan(out, value_plan)
-    print_value_plan(Console(), value_plan, out)
-
-
-def _refuse(kind: str, options: Mapping[str, object]) -> None:
-    """Refuse options that do not go with the kind of plan."""
-    for name, value in options.items():
-        if value:
-            raise HdbenchError(
-                "{option}: goes with whole items: add --items, or leave it out"
-                if kind == "--values"
-                else "{option}: goes with single values: leave out --items, or leave it out",
-                option=name,
-            )
+    write_plan(out, plan)
+    print_plan(Console(), plan, out)
 
 
 def _stages(values: str | None, *, has_source: bool) -> tuple[int, int]:
@@ -182,8 +108,8 @@ def _stages(values: str | None, *, has_source: bool) -> tuple[int, int]:
     return int(match[1] or 0), int(match[2])
 
 
-def print_value_plan(console: Console, plan: ValuePlan, path: Path) -> None:
-    """Print a plan of single values, what may come of it, and the next step.
+def print_plan(console: Console, plan: Plan, path: Path) -> None:
+    """Print a plan, what may come of it, and the next step.
 
     Args:
         console: the terminal.
@@ -202,8 +128,6 @@ def print_value_plan(console: Console, plan: ValuePlan, path: Path) -> None:
     )
     print_line(console, title, style="bold")
     print_line(console, Message("runs: {names}", names=", ".join(run.name for run in plan.runs)))
-    if plan.scores:
-        print_line(console, Message("scores: {path}", path=plan.scores.path))
     if plan.source:
         source = Message(
             "learns from {count:,} values of {benchmark} {version} that are checked already",
@@ -256,7 +180,7 @@ def print_value_plan(console: Console, plan: ValuePlan, path: Path) -> None:
     print_line(console, advice)
 
 
-def _print_needed(console: Console, plan: ValuePlan) -> None:
+def _print_needed(console: Console, plan: Plan) -> None:
     """Print how many values a promise for each field takes."""
     for number in dict.fromkeys((1, len(plan.fields))):
         shares = ", ".join(
@@ -274,62 +198,7 @@ def _print_needed(console: Console, plan: ValuePlan) -> None:
         print_line(console, line)
 
 
-def print_plan(console: Console, plan: Plan, path: Path) -> None:
-    """Print the plan, and the next step.
-
-    Args:
-        console: the terminal.
-        plan: the plan.
-        path: its file.
-    """
-    title = localized(
-        "{count:,} of {of:,} items drawn, seed {seed}",
-        count=len(plan.sample),
-        of=plan.whole.of,
-        seed=plan.whole.seed,
-    )
-    console.print(Text(title), style="bold")
-    lines = [Message("runs: {names}", names=", ".join(run.name for run in plan.runs))]
-    if plan.scores:
-        lines.append(Message("trust scores: {path}", path=plan.scores.path))
-    lines.append(Message("fields: {names}", names=", ".join(plan.fields)))
-    promise = Message(
-        "at most {limit:g}% wrong, counted {right}, decided by the rule (calibrated for "
-        "{confidence:.0%} confidence)"
-        if plan.verdict == "rule"
-        else "at most {limit:g}% wrong with {confidence:.0%} confidence, counted {right}, decided "
-        "by the exact verdict",
-        limit=100 * plan.limit,
-        confidence=plan.confidence,
-        right=_right(plan),
-    )
-    lines.append(promise)
-    if plan.several_values:
-        line = Message(
-            "left out, as an item may have several values of them: {names}",
-            names=", ".join(plan.several_values),
-        )
-        lines.append(line)
-    for line in lines:
-        print_line(console, line)
-    if plan.known:
-        line = Message(
-            "{count:,} items of the sample have a ground truth already: what is decided by this "
-            "plan will be no promise",
-            count=plan.known,
-        )
-        print_marked(console, "warning: ", line)
-    console.print(localized("hash: {hash}", hash=plan.hash()), markup=False, highlight=False)
-    console.print(printable(str(path)))
-    advice = Message(
-        "next: hdbench annotate FOLDER --only {path}, without drafts; then hdbench trust decide "
-        "{path}",
-        path=path,
-    )
-    print_line(console, advice)
-
-
-def _right(plan: PlanTerms) -> Message:
+def _right(plan: Plan) -> Message:
     return Message(
         "to the letter" if plan.right == "letter" else "by the benchmark's own threshold"
     )

@@ -1,4 +1,4 @@
-"""The plan of a collection by single values, and what came of it: what its files say."""
+"""The plan of a collection, and what came of it: what its files say."""
 
 import os
 from collections import Counter
@@ -19,7 +19,7 @@ from hdbench.errors import HdbenchError
 from hdbench.home.background import TaskView
 from hdbench.home.stamped import Stamped, is_as_new, stamp_of
 from hdbench.home.state import Decided
-from hdbench.output.report.value_decision_page import value_decision_page
+from hdbench.output.report.decision_page import decision_page
 from hdbench.trust.applied_folder import (
     APPLIED,
     CONTROL,
@@ -31,15 +31,14 @@ from hdbench.trust.applied_folder import (
     read_begun,
 )
 from hdbench.trust.applying import apply
-from hdbench.trust.deciding import is_value_plan, read_plan
+from hdbench.trust.control import ControlSample, check_control, read_control
+from hdbench.trust.decision import Decision, decide
 from hdbench.trust.finishing import LAST
-from hdbench.trust.forecasting.by_values import SECONDS_PER_VALUE
-from hdbench.trust.learned.decision import ValueDecision, decide_by_values
-from hdbench.trust.learned.files import PROBABILITIES, learned_file, read_learned
-from hdbench.trust.learned.plan import ValuePlan, ValuePlanOptions, make_value_plan
-from hdbench.trust.plan import write_plan
+from hdbench.trust.learned_files import PROBABILITIES, learned_file, read_learned
+from hdbench.trust.plan import Plan, PlanOptions, make_plan, read_plan, write_plan
+from hdbench.trust.sealed import kind_of
 from hdbench.trust.states import doubtful_values
-from hdbench.trust.value_control import ValueControl, check_value_control, read_value_control
+from hdbench.trust.work import SECONDS_PER_VALUE, work_left
 
 if TYPE_CHECKING:
     from hdbench.home.collection import Collection
@@ -76,14 +75,14 @@ class DecisionView:
 
     decided: Decided = field(default_factory=Decided)
     plan_file: Path = Path()
-    plan: ValuePlan | None = None
+    plan: Plan | None = None
     plan_hash: str = ""
     stage: ReadingStage | None = None
     out: Path = Path()
     applied: Applied | None = None
     left: Mapping[str, int] = field(default_factory=dict)
-    decision: ValueDecision | None = None
-    control: ValueControl | None = None
+    decision: Decision | None = None
+    control: ControlSample | None = None
 
     @property
     def problem(self) -> str:
@@ -119,7 +118,7 @@ class DecisionView:
 class _PlanFile(NamedTuple):
     """Content of a plan's file, and its hash."""
 
-    plan: ValuePlan
+    plan: Plan
     hash: str
 
 
@@ -127,8 +126,8 @@ class _AppliedFiles(NamedTuple):
     """Content of the files of a folder in which a plan is applied, and a hash."""
 
     applied: Applied
-    decision: ValueDecision
-    control: ValueControl
+    decision: Decision
+    control: ControlSample
     control_hash: str
 
 
@@ -181,7 +180,7 @@ class Decisions:
         loaded = load_benchmark(str(self._collection.built))
         return replace(loaded, id=self._collection.built_name)
 
-    def make(self, runs: Sequence[Path], options: ValuePlanOptions) -> Path:
+    def make(self, runs: Sequence[Path], options: PlanOptions) -> Path:
         """Draw the values to read first, and write the plan into a folder of its own.
 
         Args:
@@ -192,10 +191,10 @@ class Decisions:
             The plan's file.
 
         Raises:
-            HdbenchError: see `make_value_plan`; or the collection cannot be built.
+            HdbenchError: see `make_plan`; or the collection cannot be built.
         """
         self._collection.ensure_built()
-        plan = make_value_plan(self.dataset(), runs, options)
+        plan = make_plan(self.dataset(), runs, options)
         folder = self._new_folder()
         # The folder of all of them can then be moved.
         named = [
@@ -215,14 +214,14 @@ class Decisions:
         return self._collection.background.computed(
             CONTROLLING,
             (view.out, self._stamp(view)),
-            lambda: check_value_control(view.out, self.dataset()),
+            lambda: check_control(view.out, self.dataset()),
         )
 
-    def signed_page(self, view: DecisionView, decision: ValueDecision, language: str) -> str:
+    def signed_page(self, view: DecisionView, decision: Decision, language: str) -> str:
         """Return the page of a decision, for the person who signs it."""
         stamp = (language, *self._stamp(view))
         if self._page[0] != stamp:
-            page = value_decision_page(decision, language, benchmark=self.dataset())
+            page = decision_page(decision, work_left(decision), self.dataset(), language)
             self._page = stamp, page
         return self._page[1]
 
@@ -234,9 +233,9 @@ class Decisions:
         runs = view.plan.runs if view.plan else ()
         return tuple(map(stamp_of, (*paths, *(plan_file.parent / run.path for run in runs))))
 
-    def _decide(self, view: DecisionView) -> ValueDecision:
+    def _decide(self, view: DecisionView) -> Decision:
         assert view.plan is not None  # noqa: S101  the caller looked
-        return decide_by_values(view.plan, self.dataset(), view.plan_file)
+        return decide(view.plan, self.dataset(), view.plan_file)
 
     def apply(self, view: DecisionView, control: int) -> Applied:
         """Apply the plan; after an interruption, it resumes where it stopped.
@@ -281,7 +280,7 @@ class Decisions:
         name = self._collection.spec.name
         for folder in self._folders():
             file = self._plan_in(folder)
-            if file is None or file.plan.as_planned is None or file.plan.as_planned.name != name:
+            if file is None or file.plan.as_planned.name != name:
                 continue
             if (folder / DECISION).is_file():
                 applied[file.hash] = folder
@@ -298,8 +297,8 @@ class Decisions:
             return None
 
         def read() -> _PlanFile | None:
-            plan = read_plan(path) if is_value_plan(path) else None
-            return _PlanFile(plan, plan.hash()) if isinstance(plan, ValuePlan) else None
+            plan = read_plan(path) if kind_of(path) == "plan" else None
+            return _PlanFile(plan, plan.hash()) if plan else None
 
         return self._plans.setdefault(path, Stamped(read, [path])).get()
 
@@ -381,14 +380,13 @@ class Decisions:
         return Stamped(counted, [*files, out / WORKED_VALUES])
 
 
-def _second_stage(plan: ValuePlan, plan_file: Path) -> ReadingStage:
+def _second_stage(plan: Plan, plan_file: Path) -> ReadingStage:
     return ReadingStage("verify", read_learned(plan, plan_file).second_stage)
 
 
 def _applied_in(out: Path) -> _AppliedFiles:
     _, decision = read_begun(out)
-    assert isinstance(decision, ValueDecision)  # noqa: S101  its plan is one of single values
-    control = read_value_control(out / CONTROL)
+    control = read_control(out / CONTROL)
     return _AppliedFiles(read_applied(out), decision, control, control.hash())
 
 

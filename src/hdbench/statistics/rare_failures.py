@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hdbench.scoring.metric import Metric, figure_of
-from hdbench.statistics.acceptance import weighted_bounds_of_share
 from hdbench.statistics.resampling import Array, Counts, StatisticsTable
+from hdbench.statistics.share_bounds import weighted_bounds_of_share
 
 _POINTS = 1_000
 _HALVINGS = 40  # of a range of 2, down to 2e-12

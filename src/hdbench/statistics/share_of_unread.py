@@ -10,6 +10,23 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
+CONFIDENCE = 0.9
+"""The confidence of every promise."""
+
+
+def least_read(limit: float, confidence: float = CONFIDENCE) -> int:
+    """Return how many values without any error show, at least, that a share is below a limit.
+
+    Args:
+        limit: the share, above 0.0 and below 1.0.
+        confidence: above 0.0 and below 1.0.
+
+    Example:
+        >>> least_read(0.05), least_read(0.02)
+        (45, 114)
+    """
+    return math.ceil(math.log(1 - confidence) / math.log(1 - limit))
+
 
 def allowed(limit: float, unread: int) -> int:
     """Return how many of some values may be wrong: the whole number at or below the limit's share.

@@ -13,8 +13,8 @@ from hdbench.common.checked import check_file, validate
 from hdbench.common.jsonio import parse_json, parse_line, remove_unfinished, write_json, write_whole
 from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError, Message, os_reason
-from hdbench.trust.deciding import AnyDecision, AnyPlan, read_decision, read_plan
-from hdbench.trust.plan import list_sha256
+from hdbench.trust.decision import Decision, read_decision
+from hdbench.trust.plan import Plan, list_sha256, read_plan
 from hdbench.trust.sealed import Sealed, Sha256
 
 PLAN = "plan.yaml"
@@ -33,7 +33,7 @@ WORK_LIST = "worklist.csv"
 """The items that a person has to look at, worst first."""
 
 CONTROL = "control.yaml"
-"""Items whose values were accepted, drawn at random, to be checked blind."""
+"""Accepted values, drawn at random, to be read blind."""
 
 APPLIED = "applied.json"
 """The record of what was done, with its hash; written last."""
@@ -65,7 +65,7 @@ class Applied(Sealed):
         items: how many items it has.
         taken: how many values are accepted.
         check: reason → how many values a person has to look at because of it.
-        checked: how many values the items of the sample have, for which the ground truth counts.
+        checked: how many values people have read, which count.
         to_look_at: how many items are on the work list.
         by_field: path → `taken`, `checked` or a reason → how many values.
         decision_sha256: sha256 of the file of the decision.
@@ -128,7 +128,7 @@ def only_process(out: Path) -> Iterator[None]:
         ) from error
 
 
-def begin(out: Path, plan_file: Path, decision: AnyDecision) -> None:
+def begin(out: Path, plan_file: Path, decision: Decision) -> None:
     """Record in the folder what is applied, or check that the same was begun there before.
 
     Raises:
@@ -156,13 +156,13 @@ def begin(out: Path, plan_file: Path, decision: AnyDecision) -> None:
         raise HdbenchError(
             "{place}: was begun with another plan: choose another -o, or delete the folder"
             if recorded.plan != decision.plan
-            else "{place}: was begun with another checked sample or version of hdbench: choose "
+            else "{place}: was begun with other readings or another version of hdbench: choose "
             "another -o, or delete the folder",
             place=out,
         )
 
 
-def read_begun(out: Path) -> tuple[AnyPlan, AnyDecision]:
+def read_begun(out: Path) -> tuple[Plan, Decision]:
     """Return the plan and the decision that a folder was made from.
 
     Raises:
@@ -182,7 +182,7 @@ def read_begun(out: Path) -> tuple[AnyPlan, AnyDecision]:
     return plan, decision
 
 
-def check_same_list(plan: AnyPlan, benchmark: Benchmark, out: Path) -> None:
+def check_same_list(plan: Plan, benchmark: Benchmark, out: Path) -> None:
     """Refuse a benchmark with other items than those of the plan that was applied.
 
     Raises:
@@ -221,16 +221,6 @@ def read_applied(out: Path) -> Applied:
         data = parse_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise HdbenchError("{place}: cannot be read: {why}", place=path, why=error) from error
-    # Files of earlier versions lack these keys, and then nothing shows whether they were changed.
-    seals = ("hash", "decision_sha256", "control_sha256")
-    missing = [key for key in seals if isinstance(data, dict) and key not in data]
-    if missing:
-        raise HdbenchError(
-            "{place}: does not say {key}, as in files of an earlier hdbench: apply the plan again "
-            "into another folder, with the same --control, which draws the same sample",
-            place=path,
-            key=missing[0],
-        )
     recorded_hash = data.pop("hash", None) if isinstance(data, dict) else None
     applied = validate(Applied, data, path)
     if applied.hash() != recorded_hash:

@@ -23,7 +23,6 @@ from hdbench.common.jsonio import parse_line, whole_file
 from hdbench.common.progress import progress
 from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError, Message, write_reason
-from hdbench.statistics.acceptance import ROUNDING
 from hdbench.trust.applied_folder import (
     APPLIED,
     CHECK,
@@ -41,21 +40,14 @@ from hdbench.trust.applied_folder import (
     read_applied,
     write_applied,
 )
-from hdbench.trust.checked import truths_of
 from hdbench.trust.control import check_whole, read_control, write_control
-from hdbench.trust.deciding import AnyDecision, AnyPlan
+from hdbench.trust.cuts import BILLION
 from hdbench.trust.decision import Decision, decide
-from hdbench.trust.learned.cuts import BILLION
-from hdbench.trust.learned.decision import ValueDecision, decide_by_values
-from hdbench.trust.learned.files import read_learning
-from hdbench.trust.learned.learning import Learning, outcomes_of
-from hdbench.trust.learned.plan import ValuePlan
+from hdbench.trust.learned_files import read_learning
+from hdbench.trust.learning import Learning, outcomes_of
 from hdbench.trust.listed import as_cell
 from hdbench.trust.plan import Plan
-from hdbench.trust.runs import Judged, Runs, opened_runs, planned_fields
-from hdbench.trust.sealed import is_of
-from hdbench.trust.value_control import ValueControl, read_value_control, write_value_control
-from hdbench.trust.values import ItemField, value_of
+from hdbench.trust.runs import Judged, Runs, opened_runs
 
 NO_ANSWER = Message("no answer")
 LEFT_OUT = Message("field left out")
@@ -72,11 +64,8 @@ def why_to_look(reason: str) -> Message:
     return _IN_WORDS.get(reason) or Message(reason)
 
 
-DIGITS = 6
-"""Number of decimals of a trust score in the file; thresholds are compared with the full score."""
-
 SCORE_DIGITS = 9
-"""The same for a score that is 1 minus a learned probability, which has so many."""
+"""Number of decimals of a score, which is 1 minus a learned probability, which has so many."""
 
 AT_ONCE = 1_000
 """Number of items written at once; a process that is killed loses no more of them."""
@@ -98,7 +87,6 @@ class TrustCounts:
         self._field_sets: dict[tuple[str, ...], int] = {}
         self._set_of_item = array("L")
         self._doubt = array("d")
-        self._taken = array("b")
 
     def __len__(self) -> int:
         return len(self._set_of_item)
@@ -110,7 +98,7 @@ class TrustCounts:
             fields: field → value and decision, as in the line of the item.
         """
         to_look_at = []
-        doubt, taken = 0.0, 0
+        doubt = 0.0
         for name, value in fields.items():
             decision = value["decision"]
             if decision == CHECK:
@@ -118,12 +106,10 @@ class TrustCounts:
                 doubt += 1 - value.get("score", 0.0)
                 self.counts[name][value["reason"]] += 1
             else:
-                taken |= decision == TAKEN
                 self.counts[name][decision] += 1
         field_set = self._field_sets.setdefault(tuple(to_look_at), len(self._field_sets))
         self._set_of_item.append(field_set)
         self._doubt.append(doubt)
-        self._taken.append(taken)
 
     def worst_first(self) -> list[tuple[int, tuple[str, ...], float]]:
         """Return the items that a person has to look at: position, fields, and doubt.
@@ -137,14 +123,8 @@ class TrustCounts:
         fields_of_items = ((item, field_sets[self._set_of_item[item]]) for item in order)
         return [(item, fields, self._doubt[item]) for item, fields in fields_of_items if fields]
 
-    def with_taken(self) -> Sequence[int]:
-        """Return the positions of the items that have a value that is accepted."""
-        return [item for item, taken in enumerate(self._taken) if taken]
 
-
-def apply(
-    plan: AnyPlan, benchmark: Benchmark, plan_file: Path, out: Path, *, control: int
-) -> Applied:
+def apply(plan: Plan, benchmark: Benchmark, plan_file: Path, out: Path, *, control: int) -> Applied:
     """Apply a decision to all items; after an interruption, it resumes where it stopped.
 
     Args:
@@ -152,25 +132,17 @@ def apply(
         benchmark: all items, those of the sample with their truth.
         plan_file: the plan's file.
         out: the folder to write; if all was written before, nothing is done.
-        control: how many items, or single values, the control sample has at most.
+        control: how many values the control sample has at most.
 
     Raises:
-        HdbenchError: the promise does not hold, or a plan of whole items accepts nothing; the
-            folder holds something else or was changed, or another process writes it; see also
-            `decide`.
+        HdbenchError: the folder holds something else or was changed, or another process writes it;
+            see also `decide`.
     """
-    with opened_runs(plan, benchmark, plan_file, all_are_loaded=True) as runs:
-        lines: _Lines | _LearnedLines
-        if isinstance(plan, ValuePlan):
-            learning = read_learning(plan, benchmark, plan_file)
-            by_values = decide_by_values(plan, benchmark, plan_file, learning=learning, runs=runs)
-            decision: AnyDecision = by_values
-            _check(by_values, plan_file)
-            lines = _LearnedLines(plan, by_values, benchmark, plan_file, learning, runs=runs)
-        else:
-            by_items = decision = decide(plan, benchmark, plan_file, runs)
-            _check(by_items, plan_file)
-            lines = _Lines(plan, by_items, benchmark, runs)
+    opening = opened_runs(plan.runs, plan.fields, benchmark, plan_file, all_are_loaded=True)
+    with opening as runs:
+        learning = read_learning(plan, benchmark, plan_file)
+        decision = decide(plan, benchmark, plan_file, learning=learning, runs=runs)
+        lines = _Lines(plan, decision, benchmark, plan_file, learning, runs=runs)
         with only_process(out):
             begin(out, plan_file, decision)
             if (out / APPLIED).exists():
@@ -186,12 +158,8 @@ def apply(
                     why=write_reason(error),
                 ) from error
             sha256 = file_sha256(out / VALUES)
-            if isinstance(plan, ValuePlan):
-                taken = sum(of_field[TAKEN] for of_field in tally.counts.values())
-                sealed = write_value_control(out, plan, sha256, taken, control).hash()
-            else:
-                with_taken = [ids[item] for item in tally.with_taken()]
-                sealed = write_control(out / CONTROL, plan, sha256, with_taken, control).hash()
+            taken = sum(of_field[TAKEN] for of_field in tally.counts.values())
+            sealed = write_control(out, plan, sha256, taken, control).hash()
             to_look_at = _write_work_list(out / WORK_LIST, ids, tally)
             seals = (file_sha256(out / DECISION), sha256, sealed)
             applied = _applied(decision, tally, to_look_at, seals)
@@ -202,8 +170,7 @@ def apply(
 
 def _finished(out: Path, control: int) -> Applied:
     """Return the record of an earlier call; refuse changed files and another size of sample."""
-    applied, path = read_applied(out), out / CONTROL
-    sample = read_value_control(path) if is_of(path, ValueControl) else read_control(path)
+    applied, sample = read_applied(out), read_control(out / CONTROL)
     if file_sha256(out / VALUES) != applied.values_sha256:
         raise changed(out / VALUES)
     check_whole(out, applied, sample)
@@ -217,65 +184,13 @@ def _finished(out: Path, control: int) -> Applied:
     return applied
 
 
-def _check(decision: AnyDecision, plan_file: Path) -> None:
-    # By single values, what people read goes in all the same, and the others are listed.
-    if isinstance(decision, Decision) and decision.outcome is None:
-        raise HdbenchError(
-            "{place}: nothing can be accepted by this plan: hdbench trust decide {place} says "
-            "what is missing",
-            place=plan_file,
-        )
-    if not decision.holds:
-        raise HdbenchError(
-            "{place}: what it decides is no promise: hdbench trust decide {place} says why; plan "
-            "and check a new sample",
-            place=plan_file,
-        )
-
-
 class _Lines:
-    """The decisions about the values of each item."""
-
-    def __init__(self, plan: Plan, decision: Decision, benchmark: Benchmark, runs: Runs) -> None:
-        outcome = decision.outcome
-        assert outcome is not None  # noqa: S101  it was checked
-        self._runs = runs
-        self._models = [run.name for run in plan.runs]
-        self._least = outcome.threshold - ROUNDING
-        self._fields = [(name, name in outcome.fields) for name in plan.fields]
-        self._checked = _checked(plan, benchmark, planned_fields(plan, benchmark))
-
-    def of(self, item_id: str) -> dict[str, dict[str, Any]]:
-        """Return field → its value, the decision about it, and the reason."""
-        if item_id in self._checked:
-            return self._checked[item_id]
-        judged = self._runs.judged(item_id, self._runs.records(item_id))
-        return {
-            name: self._value(choice, is_in=is_in)
-            for (name, is_in), choice in zip(self._fields, judged, strict=True)
-        }
-
-    def _value(self, judged: Judged, *, is_in: bool) -> dict[str, Any]:
-        if judged.run is None or judged.score is None:
-            return {"value": None, "decision": CHECK, "reason": NO_ANSWER}
-        value: dict[str, Any] = {"value": judged.value if judged.text else None}
-        if is_in and judged.score >= self._least:
-            value["decision"] = TAKEN
-        else:
-            value["decision"] = CHECK
-            value["reason"] = BELOW if is_in else LEFT_OUT
-        value["score"] = 1 if judged.score == 1.0 else round(judged.score, DIGITS)
-        value["run"] = self._models[judged.run]
-        return value
-
-
-class _LearnedLines:
     """The decisions about the values of each item, by the sealed probability of each."""
 
     def __init__(
         self,
-        plan: ValuePlan,
-        decision: ValueDecision,
+        plan: Plan,
+        decision: Decision,
         benchmark: Benchmark,
         plan_file: Path,
         learning: Learning,
@@ -299,7 +214,7 @@ class _LearnedLines:
 
     def of(self, item_id: str) -> dict[str, dict[str, Any]]:
         """Return field → its value, the decision about it, and the reason."""
-        judged = self._runs.judged(item_id, self._runs.records(item_id))
+        judged = self._runs.judged(self._runs.records(item_id))
         probabilities = self._probabilities[self._rows[item_id]].tolist()
         return {
             name: self._value(item_id, name, choice, probability)
@@ -326,32 +241,13 @@ class _LearnedLines:
         return line
 
 
-def _checked(
-    plan: Plan, benchmark: Benchmark, fields: Sequence[ItemField]
-) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return id → field → value of the items of the sample: their truth counts, not the answers."""
-    metric = benchmark.spec.make_metric("documented")
-    checked = {}
-    for item in truths_of(plan.sample, benchmark):
-        truth = metric.right_answer(item.reference(metric.protocol))
-        values = ((field, value_of(truth, field)) for field in fields)
-        checked[item.id] = {
-            field.path: {"value": value if text_of(value) else None, "decision": CHECKED}
-            for field, value in values
-        }
-    return checked
-
-
-def _write_values(path: Path, ids: Sequence[str], lines: _Lines | _LearnedLines) -> TrustCounts:
+def _write_values(path: Path, ids: Sequence[str], lines: _Lines) -> TrustCounts:
     """Write the items that are not written yet, and count all items."""
     tally = TrustCounts()
     seals = path.with_name(SEALS)
     digest, written, sealed = hashlib.sha256(), 0, 0
     for block, seal in _sealed(path, seals):
         parsed = [parse_line(raw, path) for raw in block.splitlines()]
-        expected = ids[len(tally) : len(tally) + len(parsed)]
-        if [line["id"] for line in parsed] != list(expected):
-            break  # the benchmark has its items in another order now
         for line in parsed:
             tally.add(line["fields"])
         digest.update(block)
@@ -415,7 +311,7 @@ def _write_work_list(path: Path, ids: Sequence[str], tally: TrustCounts) -> int:
 
 
 def _applied(
-    decision: AnyDecision, tally: TrustCounts, to_look_at: int, seals: tuple[str, str, str]
+    decision: Decision, tally: TrustCounts, to_look_at: int, seals: tuple[str, str, str]
 ) -> Applied:
     """Return the record of what was done.
 

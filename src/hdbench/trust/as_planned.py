@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,20 +12,20 @@ from hdbench import __version__
 from hdbench.answers import READING
 from hdbench.benchmarks.benchmark import SCHEMA, Benchmark
 from hdbench.common.checked import Strict, read_text_file
-from hdbench.common.jsonio import parse_file, parse_line, plain_id, raw_lines
+from hdbench.common.jsonio import parse_file, read_jsonl
 from hdbench.errors import HdbenchError, Message, joined
 from hdbench.trust.sealed import Sha256
 
 Number = Annotated[int, Checked(ge=0)]
 
-_RESTORE = Message("restore it, or make a new plan and check a new sample")
+_RESTORE = Message("restore it, or make a new plan")
 
 
 class AsPlanned(Strict):
     """A benchmark as it was when a plan was made.
 
-    Ground truths that the sample gets afterwards are not part of it, as they are what the plan
-    asks people for; nor are those of other items, on which no decision rests.
+    Ground truths are not part of it: people read values for the plan, and no decision rests on
+    what else is known.
 
     Attributes:
         name: its name.
@@ -35,8 +35,7 @@ class AsPlanned(Strict):
         reading: the version of the rules by which answers are read.
         options: all options of the metric under the documented protocol.
         schema_sha256: sha256 of the schema of its answers, whatever its layout.
-        truths: id → sha256 of the ground truths that items of the sample already had.
-        media_sha256: sha256 of the media of the sample; None if rows lack their media's hash, as
+        media_sha256: sha256 of the media of all items; None if rows lack their media's hash, as
             before a collection is built.
     """
 
@@ -47,24 +46,18 @@ class AsPlanned(Strict):
     reading: Number
     options: dict[str, Any]
     schema_sha256: Sha256
-    truths: dict[str, Sha256]
     media_sha256: Sha256 | None = None
 
 
-def as_planned(
-    benchmark: Benchmark, sample: Collection[str], with_truth: Collection[str] | None = None
-) -> AsPlanned:
+def as_planned(benchmark: Benchmark) -> AsPlanned:
     """Return the state of a benchmark that a plan keeps.
 
     Args:
         benchmark: the benchmark, which has a schema of its answers.
-        sample: the ids of the plan's sample.
-        with_truth: the ids whose ground truths count; by default all that have one.
 
     Raises:
         HdbenchError: a file of the benchmark is unusable.
     """
-    counting = frozenset(sample if with_truth is None else with_truth)
     metric = benchmark.spec.make_metric("documented")
     return AsPlanned(
         name=benchmark.spec.name,
@@ -74,42 +67,34 @@ def as_planned(
         reading=READING,
         options=json.loads(json.dumps(metric.options)),  # as a file has them
         schema_sha256=_schema_sha256(benchmark),
-        truths={
-            item.id: _sha256(item.ground_truth)
-            for item in (benchmark.items() if counting else ())
-            if item.id in counting
-        },
-        media_sha256=_media_sha256(benchmark, frozenset(sample)),
+        media_sha256=_media_sha256(benchmark),
     )
 
 
-def check_as_planned(
-    planned: AsPlanned, benchmark: Benchmark, sample: Collection[str], plan_file: Path, by: str
-) -> None:
+def check_as_planned(planned: AsPlanned, benchmark: Benchmark, plan_file: Path, by: str) -> None:
     """Refuse a benchmark that has changed in something that a plan rests on.
 
     Args:
         planned: the benchmark as it was.
         benchmark: the benchmark as it is.
-        sample: the ids of the plan's sample.
         plan_file: the plan's file.
         by: the version of hdbench that made the plan.
 
     Raises:
         HdbenchError: it has; the message names what changed.
     """
-    now = as_planned(benchmark, sample, planned.truths)
+    now = as_planned(benchmark)
     changes = list(_changes(planned, now, benchmark.spec.protocols.get("documented", {})))
     if not changes:
         return
     if planned.model_copy(update={"version": now.version}) == now:
         to_do = Message(
             "build the version of the plan into another folder (hdbench build FOLDER --out OTHER), "
-            "or make a new plan and check a new sample"
+            "or make a new plan"
         )
     elif (planned.rules, planned.reading) != (now.rules, now.reading) and by != __version__:
         to_do = Message(
-            "use hdbench {version}, which made the plan, or make a new plan and check a new sample",
+            "use hdbench {version}, which made the plan, or make a new plan",
             version=by,
         )
     else:
@@ -149,16 +134,8 @@ def _changes(then: AsPlanned, now: AsPlanned, own: Mapping[str, Any]) -> Iterato
         yield Message("reading of answers: {then} → {now}", then=then.reading, now=now.reading)
     if then.schema_sha256 != now.schema_sha256:
         yield Message("the schema of answers ({file})", file=SCHEMA)
-    changed = [item for item, sha256 in then.truths.items() if now.truths.get(item) != sha256]
-    if changed:
-        yield Message(
-            "the content: ground truths that items of the sample had already ({count:,}, such as "
-            "{first})",
-            count=len(changed),
-            first=changed[0],
-        )
     if None not in (media := {then.media_sha256, now.media_sha256}) and len(media) > 1:
-        yield Message("the content: what is shown of items of the sample")
+        yield Message("the content: what is shown of its items")
 
 
 def _schema_sha256(benchmark: Benchmark) -> str:
@@ -166,15 +143,10 @@ def _schema_sha256(benchmark: Benchmark) -> str:
     return _sha256(parse_file(read_text_file(path), path))
 
 
-def _media_sha256(benchmark: Benchmark, wanted: frozenset[str]) -> str | None:
+def _media_sha256(benchmark: Benchmark) -> str | None:
     key = "text" if benchmark.spec.media == "text" else "sha256"
-    media = {}
-    for number, _, raw in raw_lines(benchmark.metadata):
-        item = plain_id(raw)
-        if item is None or item in wanted:
-            line = parse_line(raw, f"{benchmark.metadata}:{number}")
-            if line["id"] in wanted:
-                media[line["id"]] = line.get(key)
+    lines = (line.value for line in read_jsonl(benchmark.metadata))
+    media = {line["id"]: line.get(key) for line in lines}
     return None if None in media.values() else _sha256(media)
 
 

@@ -1,4 +1,4 @@
-"""What people read in the browser for a plan of single values, or for its control sample."""
+"""What people read in the browser for a plan, or for its control sample."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,11 +8,11 @@ from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.datasets.building.archive import CHECKSUMS
 from hdbench.errors import HdbenchError
 from hdbench.trust.applied_folder import DECISION, read_begun
-from hdbench.trust.learned.files import is_learned, learn_once, read_learned
-from hdbench.trust.learned.learning import check_items
-from hdbench.trust.learned.plan import ValuePlan
-from hdbench.trust.sealed import is_of, read_sealed
-from hdbench.trust.value_control import ValueControl, read_drawn_values
+from hdbench.trust.control import ControlSample, read_drawn
+from hdbench.trust.learned_files import is_learned, learn_once, read_learned
+from hdbench.trust.learning import check_items
+from hdbench.trust.plan import Plan, read_plan
+from hdbench.trust.sealed import kind_of
 
 
 def values_to_read(path: Path, folder: Path) -> "PlannedCheck | ControlCheck | None":
@@ -29,13 +29,14 @@ def values_to_read(path: Path, folder: Path) -> "PlannedCheck | ControlCheck | N
         HdbenchError: the file was changed, or is not about this folder; the folder is a collection,
             and the plan was made for a dataset; nothing was accepted that could be controlled.
     """
-    if is_of(path, ValueControl):
+    kind = kind_of(path)
+    if kind == "control":
         if (path.parent / DECISION).is_file():
             applied, _ = read_begun(path.parent)
             _check_folder(folder, applied.benchmark, path)
-        return ControlCheck(read_drawn_values(path))
-    if is_of(path, ValuePlan):
-        plan = read_sealed(path, ValuePlan)
+        return ControlCheck(read_drawn(path))
+    if kind == "plan":
+        plan = read_plan(path)
         _check_folder(folder, plan.benchmark, path)
         return PlannedCheck(plan, load_benchmark(str(folder)), path)
     return None
@@ -68,7 +69,7 @@ class PlannedCheck:
         HdbenchError: the items are not those of the plan.
     """
 
-    def __init__(self, plan: ValuePlan, benchmark: Benchmark, plan_file: Path) -> None:
+    def __init__(self, plan: Plan, benchmark: Benchmark, plan_file: Path) -> None:
         check_items(plan, list(benchmark.ids()), benchmark.id, plan_file)
         self.hash = plan.hash()
         self._plan, self._benchmark, self._plan_file = plan, benchmark, plan_file
@@ -105,7 +106,7 @@ class ControlCheck:
         hash: the hash under which readings are saved.
     """
 
-    def __init__(self, control: ValueControl) -> None:
+    def __init__(self, control: ControlSample) -> None:
         self.hash = control.hash()
         self._stages = [ReadingStage("control", control.values)]
 

@@ -1,12 +1,12 @@
-"""The decision: which values may be accepted, with all that this rests on, as plain data."""
+"""The decision: which values may be accepted, with all that this rests on."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
 from datetime import UTC, datetime
-from itertools import product
+from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import Field as Checked
@@ -14,200 +14,61 @@ from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
 from hdbench import __version__
-from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.benchmarks.provenance import BLIND
-from hdbench.common.checked import Strict, check_file
+from hdbench.annotating.checking.checked_values import CheckedValues, Settled, ValueKey
+from hdbench.answers.fields import put
+from hdbench.answers.letters import folded, text_of
+from hdbench.benchmarks.benchmark import Benchmark, Item
+from hdbench.common.checked import Strict, check_file, validate
 from hdbench.common.jsonio import json_reason, parse_json
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import open_regular
 from hdbench.common.written_by import check_written_by
 from hdbench.errors import HdbenchError, Message
-from hdbench.statistics.acceptance import (
-    CONFIDENCE,
-    ROUNDING,
-    ShareBounds,
-    Step,
-    bounds_of_share,
-    last_accepted,
-    upper_bound,
-    walk,
+from hdbench.scoring.metric import Metric
+from hdbench.statistics.share_of_unread import CONFIDENCE, most_wrong, upper_share
+from hdbench.trust.cuts import (
+    BILLION,
+    UNANSWERED,
+    Billionths,
+    Count,
+    Cut,
+    Probabilities,
+    Share,
+    walk_cuts,
 )
-from hdbench.trust.checked import UNKNOWN, CheckedSample, Flags, SharedErrors, check_sample
-from hdbench.trust.plan import (
-    MAX_LIMIT,
-    RIGHTS,
-    Plan,
-    PlanTerms,
-    Right,
-    VerdictName,
-    verdict_of,
+from hdbench.trust.learned_files import read_learning
+from hdbench.trust.learning import (
+    CutGroup,
+    Expected,
+    Learned,
+    Learning,
+    Sign,
+    StageReadings,
+    check_first_draw,
+    outcomes_of,
+    outcomes_sha256,
+    positions_of,
+    stage_readings,
 )
-from hdbench.trust.runs import Runs
-from hdbench.trust.sealed import is_sealed
+from hdbench.trust.plan import EXAMPLE_DRAW, MAX_LIMIT, MAX_TRIES, RIGHTS, Plan, Right
+from hdbench.trust.runs import Judged, Runs, opened_runs
+from hdbench.trust.sealed import Sha256, is_sealed
+from hdbench.trust.values import ItemField, texts_of
 
-VERDICTS: tuple[VerdictName, ...] = ("rule", "exact")
+WHAT_IF = (0.02, 0.03, 0.05, 0.1)
+"""Other limits, of which the decision says what the same sample would have allowed."""
 
-FACTORS = (1.25, 1.5, 2, 3, 4, 6, 10)
-"""Sizes of the larger samples that are tried, as multiples of the sample's."""
+MOST_EXAMPLES = 5
+"""Number of accepted values that were wrong which are shown."""
 
-DRAWS = 200
-"""Number of draws of each size."""
+MAX_EXAMPLE = 500
+"""Maximum number of characters of a value in an example."""
 
-CHANCE = 0.8
-"""Share of draws in which something must pass for a size to be recommended."""
+TWINS = 0.5
+"""Share of errors with the same wrong value above which two runs are not independent."""
 
-
-class Walk(Strict):
-    """A walk down the thresholds.
-
-    Attributes:
-        right: the criterion by which values are right.
-        verdict: the verdict.
-        fields: the paths of the fields that are included.
-        left_out: path of each other field → the bounds of its share of wrong values among those
-            with the highest score.
-        steps: the thresholds that were looked at.
-        threshold: the one to use; None if nothing can be accepted.
-    """
-
-    right: Right
-    verdict: VerdictName
-    fields: tuple[str, ...]
-    left_out: dict[str, ShareBounds]
-    steps: tuple[Step, ...]
-    threshold: float | None
-
-    def columns(self, plan: Plan) -> list[int]:
-        """Return the positions of the fields that are included, among those of the plan."""
-        return [plan.fields.index(name) for name in self.fields]
-
-
-Walks = Mapping[tuple[Right, VerdictName], Walk]
-"""All walks, by criterion and verdict."""
-
-
-@dataclass(frozen=True)
-class FieldResult:
-    """The values of one field that pass.
-
-    Attributes:
-        passing: how many pass.
-        wrong: how many of those that pass are wrong.
-        empty: how many of those that pass are empty.
-        wrong_empty: how many of the empty ones are wrong.
-        share: the bounds of the share of wrong values among those that pass.
-    """
-
-    passing: int
-    wrong: int
-    empty: int
-    wrong_empty: int
-    share: ShareBounds
-
-
-def walk_of(plan: Plan, sample: CheckedSample, right: Right, verdict: VerdictName) -> Walk:
-    """Walk down the thresholds with all fields that are not certainly too bad.
-
-    By the rule, a field is left out if even the lower bound of its share of wrong values, among
-    those with the highest score, is above the limit. The bounds hold for all fields together
-    (Bonferroni): a choice made by the same sample favors fields that happen to have few errors in
-    it, and with 100 fields that are all just above the limit, bounds that hold for one field each
-    broke 29 of 100 promises instead of 10. The exact verdict leaves no field out, as such a choice
-    is incompatible with a promise without assumptions.
-    """
-    joint_confidence = 1 - (1 - plan.confidence) / len(plan.fields)
-    left_out = {}
-    if verdict == "rule":
-        strictest = by_field(plan, sample, right, plan.grid[0], joint_confidence)
-        left_out = {
-            name: result.share
-            for name, result in strictest.items()
-            if result.share.lower > plan.limit
-        }
-    columns = [column for column, name in enumerate(plan.fields) if name not in left_out]
-    steps = (
-        walk(
-            sample.scores[:, columns],
-            sample.wrong[right][:, columns],
-            verdict_of(plan, verdict, len(columns)),
-            least=plan.least_items,
-            grid=plan.grid,
-        )
-        if columns
-        else []
-    )
-    chosen = last_accepted(steps)
-    return Walk(
-        right=right,
-        verdict=verdict,
-        fields=tuple(plan.fields[column] for column in columns),
-        left_out=left_out,
-        steps=tuple(steps),
-        threshold=chosen.threshold if chosen else None,
-    )
-
-
-def by_field(
-    plan: Plan, sample: CheckedSample, right: Right, threshold: float, confidence: float
-) -> dict[str, FieldResult]:
-    """Return path → counts of the values of that field at a threshold.
-
-    The bounds for a single field are exact, as an item has one value of it.
-    """
-    passes = passing(sample.scores, threshold)
-    wrong = passes & sample.wrong[right]
-    flags = (passes, wrong, passes & sample.empty, wrong & sample.empty)
-    counts = zip(plan.fields, *(flag.sum(axis=0).tolist() for flag in flags), strict=True)
-    return {
-        name: FieldResult(
-            number,
-            failed,
-            empty,
-            wrong_empty,
-            bounds_of_share(failed, number, confidence) if number else ShareBounds(0.0, 1.0),
-        )
-        for name, number, failed, empty, wrong_empty in counts
-    }
-
-
-def passing(scores: np.ndarray, threshold: float) -> Flags:
-    """Return which values reach a threshold."""
-    reached: Flags = scores >= threshold - ROUNDING
-    return reached
-
-
-def needed_items(plan: Plan, sample: CheckedSample, counting: Walk) -> int | None:
-    """Return how many items a sample would need for something to pass, most likely.
-
-    Larger samples are drawn, with replacement, from the items that were checked. The estimate is
-    only as good as these items represent the population. Something passes if the strictest
-    threshold does, as the walk begins there.
-
-    Returns:
-        None if none of the sizes that are tried is large enough: they are at most ten times the
-        sample's, and no larger than the population.
-    """
-    if not counting.fields:
-        return None
-    items, columns = len(sample.scores), counting.columns(plan)
-    passes = passing(sample.scores[:, columns], plan.grid[0])
-    of_item = passes.sum(axis=1)
-    wrong = (passes & sample.wrong[plan.right][:, columns]).sum(axis=1)
-    verdict = verdict_of(plan, plan.verdict, len(columns))
-    rng = np.random.default_rng(0)
-    for factor in FACTORS:
-        size = int(np.ceil(factor * items))
-        if size > plan.whole.of:
-            return None
-        draws = (rng.integers(items, size=size) for _ in range(DRAWS))
-        passed = sum(
-            np.count_nonzero(of_item[rows]) >= plan.least_items
-            and verdict(of_item[rows], wrong[rows])[1]
-            for rows in draws
-        )
-        if passed >= CHANCE * DRAWS:
-            return size
-    return None
+FEW_AGREE = 0.9
+"""Share of the values read twice that two people should agree on at least."""
 
 
 _BEGIN = re.compile(rb'\s*\{\s*("decision":|"hdbench":\s*"[^"]*",\s*"finished":)')
@@ -215,79 +76,121 @@ _BEGIN = re.compile(rb'\s*\{\s*("decision":|"hdbench":\s*"[^"]*",\s*"finished":)
 MAX_FILE = 64 * 2**20
 """Maximum size in bytes of a decision."""
 
-Count = Annotated[int, Checked(ge=0, le=10**12)]
-Share = Annotated[float, Checked(ge=0, le=1)]
 
-
-class Wrong(Strict):
-    """Wrong values among those that pass, by one criterion.
+class SharedErrors(NamedTuple):
+    """The errors of two runs.
 
     Attributes:
-        count: how many.
-        rate: the share, 0.0 to 1.0.
-        upper: the rule's upper bound of the share. It is a promise only by the criterion that
-            counts: the threshold was not chosen by the other one.
-        in_whole: the rate times the number of values that would be accepted in the population.
-        at_most_in_whole: the upper bound times this number.
+        same: how often both have the same wrong value.
+        either: how often at least one of them is wrong.
+    """
+
+    same: int
+    either: int
+
+
+class ReadCut(Cut):
+    """What reading showed at one cut.
+
+    Attributes:
+        read: how many of the unread values were read in the second stage.
+        wrong: how many of these are wrong, by each criterion.
+        upper: the upper bound of the share of wrong values among those that nobody has read, 0.0 to
+            1.0.
+        accepted: whether the cut passes.
+    """
+
+    read: Count
+    wrong: Annotated[dict[Right, Count], Checked(min_length=len(RIGHTS))]
+    upper: Share
+    accepted: bool
+
+
+class GroupDecision(Strict):
+    """The decision about fields that are promised together.
+
+    Attributes:
+        fields: their paths.
+        cuts: the cuts that were looked at, from strict to loose; only the last one can have failed.
+        cut: the loosest that passed; None if nothing is accepted.
+    """
+
+    fields: Annotated[tuple[str, ...], Checked(min_length=1)]
+    cuts: Annotated[tuple[ReadCut, ...], Checked(min_length=1)]
+    cut: Billionths | None
+
+    @property
+    def chosen(self) -> ReadCut | None:
+        """Return the cut that is used."""
+        return next((cut for cut in self.cuts if cut.probability == self.cut), None)
+
+
+class WrongAccepted(Strict):
+    """Wrong values among those that are accepted, by one criterion.
+
+    Attributes:
+        count: how many of the values that were read are wrong.
+        rate: the share of them, 0.0 to 1.0.
+        expected: the rate times the number of accepted values.
+        at_most: the upper bound of the number of wrong values among those accepted. By the
+            criterion that does not count, it is no promise.
     """
 
     count: Count
     rate: Share
-    upper: Share
-    in_whole: Count
-    at_most_in_whole: Count
+    expected: Count
+    at_most: Count
 
 
-WrongByRight = Annotated[dict[Right, Wrong], Checked(min_length=len(RIGHTS))]
-"""Wrong values by each criterion."""
-
-
-class CurvePoint(Strict):
-    """Figures of one threshold in the sample, whether the walk reached it or not.
-
-    They are a promise only at the threshold that the walk chose; at all others they describe the
-    sample.
+class AcceptedField(Strict):
+    """The accepted values of one field.
 
     Attributes:
-        threshold: the least trust score.
-        passing: how many values of the included fields pass; at least one.
-        share: the share of all values of the plan's fields that pass, 0.0 to 1.0.
-        wrong: to the letter and by the benchmark's threshold.
+        values: how many values the field has in the collection.
+        accepted: how many of them are accepted.
+        read: how many values at or below the cut were read in the second stage.
+        wrong: how many of these are wrong.
+        upper: the upper bound of the share of wrong values among those accepted; all bounds
+            together hold with the confidence of the decision.
+        promised: whether the field keeps the limit alone.
     """
 
-    threshold: Share
-    passing: Count
-    share: Share
-    wrong: WrongByRight
-
-
-class Outcome(Strict):
-    """The values that are accepted.
-
-    Attributes:
-        threshold: the least trust score.
-        fields: the fields of which values are accepted.
-        values: how many values of the plan's fields the sample has, including fields left out.
-        passing: how many of these values pass.
-        share: the share of them that pass, 0.0 to 1.0.
-        untouched_items: how many items have all values of the plan's fields accepted; 0 if a
-            field was left out.
-        wrong: to the letter and by the threshold.
-        of_whole: how many values of the plan's fields the population has.
-        passing_in_whole: the share times this number.
-        by_field: path → counts of its values, by the criterion that counts.
-    """
-
-    threshold: Share
-    fields: tuple[str, ...]
     values: Count
-    passing: Count
-    share: Share
-    untouched_items: Count
-    wrong: WrongByRight
-    of_whole: Count
-    passing_in_whole: Count
-    by_field: dict[str, FieldResult]
+    accepted: Count
+    read: Count
+    wrong: Count
+    upper: Share
+    promised: bool
+
+
+class WhatIf(Strict):
+    """What the same sample would have allowed at another limit; no promise.
+
+    Attributes:
+        limit: the limit.
+        accepted: how many values.
+    """
+
+    limit: Annotated[float, Checked(gt=0, le=MAX_LIMIT)]
+    accepted: Count
+
+
+class WrongExample(Strict):
+    """A value that would have been accepted, and is wrong.
+
+    Attributes:
+        item: the item's id.
+        field: the field's path.
+        value: the value that the models gave.
+        truth: what people read; None where they could not.
+        outcome: what came of their reading.
+    """
+
+    item: str
+    field: str
+    value: str
+    truth: str | None
+    outcome: Literal["value", "unreadable", "damaged", "unsettled"]
 
 
 class Warned(Strict):
@@ -296,12 +199,10 @@ class Warned(Strict):
     Attributes:
         key: the key of the text in `texts/trust.yaml`.
         values: the values of its placeholders.
-        voids: whether it voids the promise.
     """
 
     key: str
     values: dict[str, Any]
-    voids: bool = False
 
     @classmethod
     def of(cls, key: str, /, **values: Any) -> Self:
@@ -315,128 +216,125 @@ class Decision(Strict):
     Attributes:
         hdbench: the version that decided.
         plan: the plan's hash.
+        learned: the hash of what it has learned.
         plan_file: the path of the plan.
         created: when the plan was made.
-        decided: when the decision was computed; None in files of earlier versions.
+        decided: when the decision was computed.
         benchmark: the benchmark.
         benchmark_version: its version.
         items: how many items it has.
-        checked: how many were checked.
+        unanswered: how many of them no run answered.
+        values: how many values of the plan's fields there are, those without answer included.
         runs: the runs' names, in order of preference.
-        scores: the file with the trust scores; None if they are the agreement of the runs.
         limit: see `Plan`.
         confidence: see `Plan`.
+        tries: see `Plan`.
         right: see `Plan`.
-        verdict: see `Plan`.
-        provenance: how truths were made → how many of them.
-        truths_sha256: sha256 of the truths.
-        walks: all walks; the one with the `right` and `verdict` of the plan counts.
-        curve: figures of each threshold of the plan that any value of the sample reaches, from
-            strict to loose, for the fields of the walk that counts; empty if none is included.
-        outcome: the values that are accepted; None if nothing is.
-        needed: how many items a sample would need for something to pass, most likely; None if
-            something does, or if no size that was tried is large enough.
-        warnings: the warnings, the most serious first.
+        each_field: see `Plan`.
+        source: the benchmark that it learned from; None for the first stage.
+        learned_from: how many values it learned from.
+        learned_wrong: how many of these were wrong, to the letter.
+        first: what people read in the first stage; None with a source.
+        second: what people read in the second stage.
+        readings_sha256: sha256 of the outcomes of the second stage.
+        groups: the decision about fields that are promised together.
+        accepted: how many values are accepted that nobody has read.
+        read: how many values people have read in both stages.
+        to_look_at: all other values, which a person has to look at, and what is expected of them;
+            where no run answered, they count as wrong.
+        wrong: wrong values among the accepted ones, by each criterion; empty if nothing is.
+        by_field: path → its accepted values; empty if nothing is accepted.
+        what_if: what other limits would have allowed.
+        examples: accepted values that were wrong, drawn at random.
+        expected: what was expected of all values.
+        expected_by_field: path → what was expected of its values.
+        expected_by_sign: sign of trouble → what was expected of the values that show it.
+        warnings: what to know, the most serious first.
     """
 
     decision: Literal[1] = 1
     hdbench: str
-    plan: str
+    plan: Sha256
+    learned: Sha256
     plan_file: str
     created: str
-    decided: str | None = None
+    decided: str
     benchmark: str
     benchmark_version: str
     items: Annotated[Count, Checked(ge=1)]
-    checked: Annotated[Count, Checked(ge=1)]
+    unanswered: Count
+    values: Annotated[Count, Checked(ge=1)]
     runs: tuple[str, ...]
-    scores: str | None
     limit: Annotated[float, Checked(gt=0, le=MAX_LIMIT)]
     confidence: Annotated[float, Checked(ge=CONFIDENCE, le=CONFIDENCE)]
+    tries: Annotated[int, Checked(ge=1, le=MAX_TRIES)]
     right: Right
-    verdict: VerdictName
-    provenance: dict[str, Count]
-    truths_sha256: str
-    walks: tuple[Walk, ...]
-    curve: tuple[CurvePoint, ...]
-    outcome: Outcome | None
-    needed: Count | None
+    each_field: bool
+    source: str | None
+    learned_from: Count
+    learned_wrong: Count
+    first: StageReadings | None
+    second: StageReadings
+    readings_sha256: Sha256
+    groups: Annotated[tuple[GroupDecision, ...], Checked(min_length=1)]
+    accepted: Count
+    read: Count
+    to_look_at: Expected
+    wrong: dict[Right, WrongAccepted]
+    by_field: dict[str, AcceptedField]
+    what_if: tuple[WhatIf, ...]
+    examples: Annotated[tuple[WrongExample, ...], Checked(max_length=MOST_EXAMPLES)]
+    expected: Expected
+    expected_by_field: dict[str, Expected]
+    expected_by_sign: dict[Sign, Expected]
     warnings: tuple[Warned, ...]
 
     @model_validator(mode="after")
-    def _is_whole(self) -> "Decision":
-        walks = {(walk.right, walk.verdict): walk for walk in self.walks}
-        counting = walks.get((self.right, self.verdict))
-        if counting is None:
-            raise PydanticCustomError("decision", "walks: the one that counts is missing", {})
-        if not counting.fields and not counting.left_out:
-            raise PydanticCustomError("decision", "walks: the one that counts has no fields", {})
-        by_field = self.outcome.by_field.values() if self.outcome else ()
-        if any(field.passing > self.checked for field in by_field):
-            raise PydanticCustomError("decision", "by_field: has more values than items", {})
+    def _is_whole(self) -> Self:
+        passes = any(group.chosen for group in self.groups)
+        if self.accepted and not (passes and len(self.wrong) == len(RIGHTS)):
+            raise PydanticCustomError("decision", "accepted: does not follow from the cuts", {})
         return self
 
     @property
-    def counting(self) -> Walk:
-        """Return the walk that counts."""
-        wanted = (self.right, self.verdict)
-        return next(walk for walk in self.walks if (walk.right, walk.verdict) == wanted)
+    def seconds(self) -> float | None:
+        """Return the median of the seconds that a person took for a value; None if unknown."""
+        measured = [stage.seconds for stage in (self.second, self.first) if stage is not None]
+        return next((seconds for seconds in measured if seconds is not None), None)
 
     @property
-    def holds(self) -> bool:
-        """Return whether the promise holds: no warning says otherwise."""
-        return not any(warned.voids for warned in self.warnings)
+    def cuts(self) -> dict[str, int]:
+        """Return path → the cut of each field of which values are accepted, in billionths."""
+        return {
+            name: group.cut
+            for group in self.groups
+            if group.cut is not None
+            for name in group.fields
+        }
 
 
-def decide(
-    plan: Plan, benchmark: Benchmark, plan_file: Path, opened: Runs | None = None
-) -> Decision:
-    """Decide by a plan, from the truth of its sample.
+class _ReadValue(NamedTuple):
+    """A value of the second stage.
 
-    Args:
-        plan: the plan.
-        benchmark: the items, those of the sample with their truth.
-        plan_file: the plan's file.
-        opened: the plan's runs, if they are already open.
-
-    Raises:
-        HdbenchError: nothing can be promised; see `check_sample`.
+    Attributes:
+        key: the value.
+        probability: its probability, in billionths.
+        text: the text that would be accepted.
+        outcome: what came of the readings.
+        wrong: whether it is wrong, by each criterion.
     """
-    sample = check_sample(plan, benchmark, plan_file, opened)
-    kinds = product(RIGHTS, VERDICTS)
-    walks = {kind: walk_of(plan, sample, *kind) for kind in kinds}
-    counting = walks[plan.right, plan.verdict]
-    outcome = _outcome(plan, sample, counting)
-    return Decision(
-        hdbench=__version__,
-        plan=plan.hash(),
-        plan_file=str(plan_file),
-        created=plan.created,
-        decided=datetime.now(UTC).isoformat(timespec="seconds"),
-        benchmark=benchmark.id,
-        benchmark_version=benchmark.spec.version,
-        items=plan.whole.of,
-        checked=len(plan.sample),
-        runs=tuple(run.name for run in plan.runs),
-        scores=plan.scores.path if plan.scores else None,
-        limit=plan.limit,
-        confidence=plan.confidence,
-        right=plan.right,
-        verdict=plan.verdict,
-        provenance=dict(sample.provenance),
-        truths_sha256=sample.truths_sha256,
-        walks=tuple(walks.values()),
-        curve=tuple(_curve(plan, sample, counting)),
-        outcome=outcome,
-        needed=None if outcome else needed_items(plan, sample, counting),
-        warnings=tuple(warnings_of(plan, sample, walks)),
-    )
+
+    key: ValueKey
+    probability: int
+    text: str
+    outcome: Settled
+    wrong: dict[Right, bool]
 
 
 def is_decision(path: Path) -> bool:
     """Return whether a file begins like a decision, or like the `applied.json` beside one.
 
-    For the latter, the error of `read_decision_data` says which file is wanted.
+    For the latter, the error of `read_decision` says which file is wanted.
     """
     try:
         with open_regular(path) as file:
@@ -445,8 +343,8 @@ def is_decision(path: Path) -> bool:
         return False
 
 
-def read_decision_data(path: Path) -> Any:
-    """Return what is in a file that `hdbench trust decide --json` wrote.
+def read_decision(path: Path) -> Decision:
+    """Return the decision in a file that `hdbench trust decide --json` wrote.
 
     Raises:
         HdbenchError: it cannot be read, or is not a decision; for files beside a decision, such as
@@ -472,153 +370,406 @@ def read_decision_data(path: Path) -> Any:
         if "decision" not in data:
             raise not_a_decision
         check_written_by(data.get("hdbench"), path, Message("plan and decide again"))
-    return data
+    return validate(Decision, data, path)
 
 
-def _curve(plan: Plan, sample: CheckedSample, counting: Walk) -> Iterator[CurvePoint]:
-    columns = counting.columns(plan)
-    for threshold in plan.grid:
-        if passing(sample.scores[:, columns], threshold).any():
-            yield _point(plan, sample, columns, threshold)
+def decide(
+    plan: Plan,
+    benchmark: Benchmark,
+    plan_file: Path,
+    *,
+    learning: Learning | None = None,
+    runs: Runs | None = None,
+) -> Decision:
+    """Decide by a plan, from the values that people read.
 
+    Args:
+        plan: the plan.
+        benchmark: the items.
+        plan_file: the plan's file; what it has learned is beside it.
+        learning: what it has learned, if that is read, see `read_learning`.
+        runs: the runs of the plan, if they are open.
 
-def _point(
-    plan: Plan, sample: CheckedSample, columns: Sequence[int], threshold: float
-) -> CurvePoint:
-    passes = passing(sample.scores[:, columns], threshold)
-    number = int(passes.sum())
-    share = number / (len(plan.sample) * len(plan.fields))
-    in_population = share * plan.whole.of * len(plan.fields)
-    wrong = {}
-    for right in RIGHTS:
-        errors = passes & sample.wrong[right][:, columns]
-        count = int(errors.sum())
-        upper = upper_bound(passes.sum(axis=1), errors.sum(axis=1), plan.confidence)
-        wrong[right] = Wrong(
-            count=count,
-            rate=count / number,
-            upper=upper,
-            in_whole=round(count / number * in_population),
-            at_most_in_whole=round(upper * in_population),
-        )
-    return CurvePoint(threshold=threshold, passing=number, share=share, wrong=wrong)
-
-
-def _outcome(plan: Plan, sample: CheckedSample, counting: Walk) -> Outcome | None:
-    threshold = counting.threshold
-    if threshold is None:
-        return None
-    point = _point(plan, sample, counting.columns(plan), threshold)
-    of_whole = plan.whole.of * len(plan.fields)
-    by_path = by_field(plan, sample, plan.right, threshold, plan.confidence)
-    return Outcome(
-        threshold=threshold,
-        fields=counting.fields,
-        values=len(plan.sample) * len(plan.fields),
-        passing=point.passing,
-        share=point.share,
-        untouched_items=0
-        if counting.left_out
-        else int(passing(sample.scores, threshold).all(axis=1).sum()),
-        wrong=point.wrong,
-        of_whole=of_whole,
-        passing_in_whole=round(point.share * of_whole),
-        by_field={name: by_path[name] for name in counting.fields},
+    Raises:
+        HdbenchError: nothing was learned yet, or values are not read yet; the list of items, the
+            runs, sealed files or readings have changed since.
+    """
+    learned, probabilities = learning or read_learning(plan, benchmark, plan_file)
+    checked = CheckedValues(benchmark.folder)
+    readings = {
+        **checked.readings(plan.hash()),
+        **checked.readings_among(plan.hash(), learned.reading_ids),
+    }
+    ids = list(benchmark.ids())
+    first: dict[ValueKey, Settled] = {}
+    if plan.source is None:
+        first = outcomes_of(plan.first_stage, readings, benchmark, plan_file)
+        if outcomes_sha256(first) != learned.readings_sha256:
+            raise HdbenchError(
+                "{benchmark}: what people read of the first stage is not what {place} has learned "
+                "from: restore checked-values.jsonl",
+                benchmark=benchmark.id,
+                place=plan_file,
+            )
+    outcomes = outcomes_of(learned.second_stage, readings, benchmark, plan_file)
+    opening = (
+        nullcontext(runs) if runs else opened_runs(plan.runs, plan.fields, benchmark, plan_file)
+    )
+    with opening as opened:
+        check_first_draw(plan, opened, ids, plan_file)
+        places = positions_of(outcomes, plan.fields, ids)
+        flat = probabilities.ravel()
+        read = list(_read_values(outcomes, [int(flat[place]) for place in places], opened))
+        # Not those of the second stage, which were drawn where the runs agree.
+        twins = _shared_errors(first, opened)
+    groups = [_group_decision(plan, learned, group, read, plan.limit) for group in learned.groups]
+    unread = probabilities.copy()
+    unread.ravel()[positions_of(plan.read_first, plan.fields, ids)] = UNANSWERED
+    return _decision(
+        plan,
+        learned,
+        groups,
+        read,
+        unread,
+        places=places,
+        benchmark=benchmark,
+        plan_file=plan_file,
+        second=stage_readings(outcomes, readings),
+        sha256=outcomes_sha256(outcomes),
+        twins=twins,
     )
 
 
-TWINS = 0.5
-"""Share of errors with the same wrong value above which two runs are not independent."""
+def _read_values(
+    outcomes: Mapping[ValueKey, Settled], probabilities: Sequence[int], runs: Runs
+) -> Iterator[_ReadValue]:
+    columns = {field.path: column for column, field in enumerate(runs.fields)}
+    for (key, outcome), value_probability in zip(outcomes.items(), probabilities, strict=True):
+        column = columns[key.field]
+        choice = runs.judged(runs.records(key.item))[column]
+        wrong = is_wrong(runs.metric, key.item, runs.fields[column], choice, outcome)
+        yield _ReadValue(key, value_probability, choice.text, outcome, wrong)
 
-SMALL_WHOLE = 0.1
-"""Betting treats items as if they were drawn from an infinite population; above this share of the
-population, that does not hold."""
+
+def wrong_values(
+    metric: Metric, item: Item, judged: Sequence[Judged], fields: Sequence[ItemField]
+) -> dict[Right, list[bool]]:
+    """Return whether each value of an item is wrong, by each criterion."""
+    true = texts_of(metric.right_answer(item.reference(metric.protocol)), fields)
+    pairs = zip(judged, true, strict=True)
+    letter = [folded(choice.text) != folded(text) for choice, text in pairs]
+    threshold = wrong_by_metric(metric, item, judged, fields) or letter
+    return {"letter": letter, "threshold": threshold}
 
 
-def warnings_of(plan: Plan, sample: CheckedSample, walks: Walks) -> Iterator[Warned]:
-    """Yield all warnings, the most serious first.
-
-    Args:
-        plan: the plan.
-        sample: the checked sample.
-        walks: all walks.
-    """
-    items = len(plan.sample)
-    if sample.known:
-        values = {"known": sample.known, "items": items}
-        yield Warned(key="known", values=values, voids=True)
-    if plan.as_planned is None:
-        yield Warned.of("not_sealed", version=plan.hdbench)
-    for how, number in sorted(sample.provenance.items()):
-        if how != BLIND:
-            provenance = None if how == UNKNOWN else how
-            yield Warned.of("not_blind", number=number, items=items, how=provenance)
-    yield from shared_warnings(plan, "twins", sample.shared_errors)
-    if items > SMALL_WHOLE * plan.whole.of:
-        key = "small_whole_exact" if plan.verdict == "exact" else "small_whole"
-        yield Warned.of(key, items=items, of=plan.whole.of)
-    yield from _verdict_warnings(plan, walks)
-    yield from _field_warnings(plan, sample, walks[plan.right, plan.verdict])
-    if sample.without_truth:
-        names = ", ".join(plan.fields[column] for column in sample.without_truth)
-        yield Warned.of("without_truth", items=items, fields=names)
-    unanswered = [
-        {"name": run.name, "number": number}
-        for run, number in zip(plan.runs, sample.unanswered, strict=True)
-        if number
+def wrong_by_metric(
+    metric: Metric, item: Item, judged: Sequence[Judged], fields: Sequence[ItemField]
+) -> list[bool] | None:
+    """Return whether the metric counts each value as wrong; None if it leaves the item out."""
+    prepared = metric.prepare(item.reference(metric.protocol))
+    if prepared is None:
+        return None
+    score = metric.score(as_record(judged, fields), prepared)
+    wrong = {
+        re.sub(r"\[\d+\]", "", match.field)
+        for match in metric.explain(score, prepared)
+        if match.outcome != "correct"
+    }
+    return [
+        any(path == field.path or path.startswith(f"{field.path}.") for path in wrong)
+        for field in fields
     ]
-    if unanswered:
-        yield Warned.of("unanswered", runs=unanswered, items=items)
-    if plan.several_values:
-        names = ", ".join(plan.several_values[:5])
-        yield Warned.of("several_values", count=len(plan.several_values), fields=names)
 
 
-def shared_warnings(
-    plan: PlanTerms, key: str, shared: Mapping[tuple[int, int], SharedErrors]
-) -> Iterator[Warned]:
-    """Yield a warning about each pair of runs that make the same errors.
+def as_record(judged: Sequence[Judged], fields: Sequence[ItemField]) -> dict[str, Any]:
+    """Return the values to take as one record."""
+    record: dict[str, Any] = {}
+    for choice, field in zip(judged, fields, strict=True):
+        if choice.value is not None:
+            put(record, field.names, choice.value)
+    return record
+
+
+def shared_errors(
+    texts: Sequence[Sequence[Sequence[str] | None]], true: Sequence[Sequence[str]]
+) -> dict[tuple[int, int], SharedErrors]:
+    """Return how often errors of two runs coincide.
+
+    Args:
+        texts: for each item, the values of each run; None without an answer.
+        true: for each item, the right values.
+    """
+    shared = {}
+    for one, other in combinations(range(len(texts[0])), 2):
+        same = either = 0
+        for by_run, truths in zip(texts, true, strict=True):
+            values, other_values = by_run[one], by_run[other]
+            if values is None or other_values is None:
+                continue
+            for value, other_value, truth in zip(values, other_values, truths, strict=True):
+                if value != truth or other_value != truth:
+                    either += 1
+                    same += value == other_value
+        shared[one, other] = SharedErrors(same, either)
+    return shared
+
+
+def is_wrong(
+    metric: Metric, item: str, field: ItemField, choice: Judged, outcome: Settled
+) -> dict[Right, bool]:
+    """Return whether a value is wrong, by each criterion; what nobody could read is."""
+    if outcome.outcome != "value":
+        return dict.fromkeys(RIGHTS, True)
+    letter = folded(choice.text) != folded(text_of(outcome.value))
+    truth = as_record([Judged(outcome.value, "", None, None)], [field])
+    by_metric = wrong_values(metric, Item(item, truth), [choice], [field])["threshold"]
+    return {"letter": letter, "threshold": by_metric[0]}
+
+
+def _group_decision(
+    plan: Plan, learned: Learned, group: CutGroup, read: Sequence[_ReadValue], limit: float
+) -> GroupDecision:
+    """Return the decision about a group of fields by what was read; see `walk_cuts`."""
+    risk = plan.risk / len(learned.groups)
+    of_group = [value for value in read if value.key.field in group.fields]
+    probabilities = np.array([value.probability for value in of_group], np.int32)
+    wrong = {right: np.array([value.wrong[right] for value in of_group], bool) for right in RIGHTS}
+    unread = [(cut.probability, cut.unread) for cut in group.cuts]
+    steps = walk_cuts(unread, probabilities, wrong[plan.right], limit, risk)
+    cuts = tuple(
+        ReadCut(
+            **cut.model_dump(),
+            read=step.read,
+            wrong={
+                right: int((flags & (probabilities <= cut.probability)).sum())
+                for right, flags in wrong.items()
+            },
+            upper=upper_share(cut.unread, step.read, step.wrong, risk),
+            accepted=step.accepted,
+        )
+        for cut, step in zip(group.cuts, steps, strict=False)  # it ends at the first that fails
+    )
+    passed = [cut.probability for cut in cuts if cut.accepted]
+    return GroupDecision(fields=group.fields, cuts=cuts, cut=passed[-1] if passed else None)
+
+
+def _accepted(groups: Sequence[GroupDecision]) -> int:
+    return sum(cut.unread - cut.read for group in groups if (cut := group.chosen))
+
+
+def _decision(
+    plan: Plan,
+    learned: Learned,
+    groups: Sequence[GroupDecision],
+    read: Sequence[_ReadValue],
+    unread: Probabilities,
+    *,
+    places: Sequence[int],
+    benchmark: Benchmark,
+    plan_file: Path,
+    second: StageReadings,
+    sha256: str,
+    twins: Mapping[tuple[int, int], SharedErrors],
+) -> Decision:
+    cuts = {name: group.cut for group in groups for name in group.fields}
+    unanswered = plan.items - learned.answered
+    left = unread.copy()
+    left.ravel()[places] = UNANSWERED
+    passing = [
+        value
+        for value in read
+        if (cut := cuts.get(value.key.field)) is not None and value.probability <= cut
+    ]
+    by_field = dict(_by_field(plan, learned, cuts, passing, unread)) if passing else {}
+    decision = Decision(
+        hdbench=__version__,
+        plan=plan.hash(),
+        learned=learned.hash(),
+        plan_file=str(plan_file),
+        created=plan.created,
+        decided=datetime.now(UTC).isoformat(timespec="seconds"),
+        benchmark=benchmark.id,
+        benchmark_version=benchmark.spec.version,
+        items=plan.items,
+        unanswered=unanswered,
+        values=plan.items * len(plan.fields),
+        runs=tuple(run.name for run in plan.runs),
+        limit=plan.limit,
+        confidence=plan.confidence,
+        tries=plan.tries,
+        right=plan.right,
+        each_field=plan.each_field,
+        source=plan.source.benchmark if plan.source else None,
+        learned_from=learned.learned_from,
+        learned_wrong=learned.wrong,
+        first=learned.readings,
+        second=second,
+        readings_sha256=sha256,
+        groups=tuple(groups),
+        accepted=_accepted(groups),
+        read=len(plan.read_first) + len(learned.sample),
+        to_look_at=_to_look_at(plan, cuts, left, unanswered * len(plan.fields)),
+        wrong={right: _wrong_accepted(plan, groups, right) for right in RIGHTS} if passing else {},
+        by_field=by_field,
+        what_if=tuple(
+            WhatIf(
+                limit=limit,
+                accepted=_accepted(
+                    [_group_decision(plan, learned, group, read, limit) for group in learned.groups]
+                ),
+            )
+            for limit in WHAT_IF
+            if limit != plan.limit
+        ),
+        examples=tuple(_examples(passing, plan)),
+        expected=learned.expected,
+        expected_by_field=learned.by_field,
+        expected_by_sign=learned.by_sign,
+        warnings=(),
+    )
+    warnings = tuple(_warnings(plan, decision, twins))
+    return decision.model_copy(update={"warnings": warnings})
+
+
+def _to_look_at(
+    plan: Plan, cuts: Mapping[str, int | None], left: Probabilities, unanswered: int
+) -> Expected:
+    """Return what is expected of the values that are neither accepted nor read.
 
     Args:
         plan: the plan.
-        key: the key of the warning.
-        shared: positions of two runs → their errors.
+        cuts: path → the cut of the field; None if none of its values are accepted.
+        left: the probabilities of all values that were not read.
+        unanswered: how many values have no answer.
     """
+    limits = [UNANSWERED if (cut := cuts.get(name)) is None else cut for name in plan.fields]
+    probabilities = left[left > np.array(limits)]
+    values = len(probabilities) + unanswered
+    wrong = float(probabilities.sum(dtype=np.int64)) / BILLION + unanswered
+    return Expected(values=values, wrong=round(wrong / values, 6) if values else 0.0)
+
+
+def _wrong_accepted(plan: Plan, groups: Sequence[GroupDecision], right: Right) -> WrongAccepted:
+    """Return the wrong values among the accepted ones; the bounds of all groups hold together."""
+    risk = plan.risk / len(groups)
+    chosen = [cut for group in groups if (cut := group.chosen)]
+    read, wrong = sum(cut.read for cut in chosen), sum(cut.wrong[right] for cut in chosen)
+    expected = sum(
+        cut.wrong[right] / cut.read * (cut.unread - cut.read) for cut in chosen if cut.read
+    )
+    return WrongAccepted(
+        count=wrong,
+        rate=wrong / read if read else 0.0,
+        expected=round(expected),
+        at_most=sum(most_wrong(cut.unread, cut.read, cut.wrong[right], risk) for cut in chosen),
+    )
+
+
+def _by_field(
+    plan: Plan,
+    learned: Learned,
+    cuts: Mapping[str, int | None],
+    passing: Sequence[_ReadValue],
+    unread: Probabilities,
+) -> Iterator[tuple[str, AcceptedField]]:
+    """Yield path → the accepted values of each field that has a cut.
+
+    With one promise for all fields, the risk is shared between their bounds (Bonferroni), so that
+    all of them hold together. A field that is promised alone has its promise's bound.
+    """
+    risk = plan.risk / (len(learned.groups) if plan.each_field else len(plan.fields))
+    for column, name in enumerate(plan.fields):
+        cut = cuts.get(name)
+        if cut is None:
+            continue
+        of_field = unread[:, column]
+        population = int(((of_field != UNANSWERED) & (of_field <= cut)).sum())
+        results = [value.wrong[plan.right] for value in passing if value.key.field == name]
+        yield (
+            name,
+            AcceptedField(
+                values=len(unread),
+                accepted=population - len(results),
+                read=len(results),
+                wrong=sum(results),
+                upper=upper_share(population, len(results), sum(results), risk),
+                promised=plan.each_field,
+            ),
+        )
+
+
+def _examples(passing: Sequence[_ReadValue], plan: Plan) -> Iterator[WrongExample]:
+    """Yield some of the wrong values that would have been accepted, drawn at random."""
+    wrong = [value for value in passing if value.wrong[plan.right]]
+    rng = np.random.default_rng([plan.seed, EXAMPLE_DRAW])
+    for place in rng.permutation(len(wrong))[:MOST_EXAMPLES].tolist():
+        value = wrong[place]
+        is_read = value.outcome.outcome == "value"
+        yield WrongExample(
+            item=value.key.item,
+            field=value.key.field,
+            value=value.text[:MAX_EXAMPLE],
+            truth=text_of(value.outcome.value)[:MAX_EXAMPLE] if is_read else None,
+            outcome=value.outcome.outcome,
+        )
+
+
+def _shared_errors(
+    outcomes: Mapping[ValueKey, Settled], runs: Runs
+) -> dict[tuple[int, int], SharedErrors]:
+    """Return how often errors of two runs coincide, among the values that were read."""
+    columns = {field.path: column for column, field in enumerate(runs.fields)}
+    texts, rights = [], []
+    for key, outcome in outcomes.items():
+        if outcome.outcome != "value":
+            continue
+        column = columns[key.field]
+        records = runs.texts(runs.records(key.item))
+        texts.append([values and [folded(values[column])] for values in records])
+        rights.append([folded(text_of(outcome.value))])
+    return shared_errors(texts, rights) if texts else {}
+
+
+def _twins(plan: Plan, shared: Mapping[tuple[int, int], SharedErrors]) -> Iterator[Warned]:
+    """Yield a warning about each pair of runs that make the same errors."""
     for (one, other), errors in shared.items():
         if errors.same > TWINS * errors.either:
             pair = {"one": plan.runs[one].name, "other": plan.runs[other].name}
-            yield Warned.of(key, **pair, **errors._asdict())
+            yield Warned.of("twins", **pair, **errors._asdict())
 
 
-def _verdict_warnings(plan: Plan, walks: Walks) -> Iterator[Warned]:
-    """Yield warnings about a promise that is weaker by another verdict or criterion."""
-    threshold = walks[plan.right, plan.verdict].threshold
-    if threshold is None:
-        return
-    if plan.verdict == "rule":
-        exact = walks[plan.right, "exact"].threshold
-        if exact is None:
-            yield Warned.of("exact_accepts_none", threshold=threshold)
-        elif exact > threshold:
-            yield Warned.of("exact_is_stricter", threshold=threshold, exact=exact)
-    if plan.right == "threshold":
-        yield Warned.of("by_threshold")
-
-
-def _field_warnings(plan: Plan, sample: CheckedSample, counting: Walk) -> Iterator[Warned]:
-    """Yield warnings about fields that are left out, and fields that may be above the limit."""
-    if counting.left_out:
-        left_out = [
-            {"name": name, "share": bounds.lower} for name, bounds in counting.left_out.items()
-        ]
-        yield Warned.of("fields_left_out", fields=left_out)
-    if counting.threshold is None:
-        return
-    results = by_field(plan, sample, plan.right, counting.threshold, plan.confidence)
+def _warnings(
+    plan: Plan, decision: Decision, shared: Mapping[tuple[int, int], SharedErrors]
+) -> Iterator[Warned]:
+    """Yield what to know about a decision, the most serious first."""
+    stages = [stage for stage in (decision.first, decision.second) if stage]
+    yield from _twins(plan, shared)
+    twice, same = (sum(getattr(stage, name) for stage in stages) for name in ("twice", "same"))
+    if not twice:
+        yield Warned.of("read_once", values=decision.read)
+    elif same < FEW_AGREE * twice:
+        yield Warned.of("readers_differ", twice=twice, same=same)
+    lost = decision.second.unreadable + decision.second.damaged
+    if lost:
+        yield Warned.of(
+            "not_readable",
+            unreadable=decision.second.unreadable,
+            damaged=decision.second.damaged,
+            values=decision.second.values,
+        )
+    if decision.second.unsettled:
+        yield Warned.of("unsettled", count=decision.second.unsettled)
     above = [
-        {"name": name, "share": results[name].share.upper}
-        for name in counting.fields
-        if results[name].passing and results[name].share.upper > plan.limit
+        {"name": name, "share": field.wrong / field.read}
+        for name, field in decision.by_field.items()
+        if field.wrong > plan.limit * field.read
     ]
     if above:
-        yield Warned.of("fields_above", fields=above)
+        yield Warned.of("fields_may_be_above", fields=above)
+    if decision.unanswered:
+        yield Warned.of("unanswered_items", count=decision.unanswered, items=decision.items)
+    if plan.right == "threshold":
+        yield Warned.of("by_threshold")
+    if plan.several_values:
+        names = ", ".join(plan.several_values[:5])
+        yield Warned.of("several_values", count=len(plan.several_values), fields=names)

@@ -1,18 +1,14 @@
-"""Lists of items that people look at: a plan's sample, a work list or a control sample."""
+"""Lists of items that people look at, and of their doubtful fields."""
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from hdbench.answers.csv_lines import Line, opened_csv
 from hdbench.common.checked import check_file
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
-from hdbench.trust.control import Control
-from hdbench.trust.plan import Plan
-from hdbench.trust.sealed import is_sealed, read_sealed
 
 MAX_FILE = 256 * 2**20
 """Maximum size in bytes of a list; a work list of a million items is a tenth of that."""
@@ -23,37 +19,20 @@ MAX_CELL = 2**20
 _QUOTED = re.compile(r'[,"\r\n]')
 
 
-class Listed(NamedTuple):
-    """Items, and which of their fields to look at.
-
-    Attributes:
-        fields: id → the fields to look at, in the order of the items; none for all.
-        blind: whether the items must be checked without seeing any answer.
-    """
-
-    fields: Mapping[str, tuple[str, ...]]
-    blind: bool
-
-
-def read_listed(path: Path) -> Listed:
-    """Return the items of a plan, a control sample or a work list; see `applied_folder`.
+def read_listed(path: Path) -> dict[str, tuple[str, ...]]:
+    """Return the items of a work list, each with the fields to look at; none for all.
 
     A work list is CSV with the columns `id` and `fields`, see `as_cell`; others are ignored. It may
     have been cut, sorted and saved by a spreadsheet program.
 
     Raises:
-        HdbenchError: the file is not one of these, cannot be read or has no item, or a plan or
-            control sample was changed.
+        HdbenchError: the file cannot be read, is something else, or has no item.
     """
     check_file(path, MAX_FILE, Message("a list of items"))
     with read_errors(path):
         data = path.read_bytes()
-    kind = is_sealed(data)
-    if kind is not None:
-        content = read_sealed(path, Plan) if kind.kind == "plan" else read_sealed(path, Control)
-        return Listed(dict.fromkeys(content.sample, ()), blind=True)
     with opened_csv(data, str(path), _width, MAX_CELL) as (rows, _):
-        return Listed(_work_list(rows, str(path)), blind=False)
+        return _work_list(rows, str(path))
 
 
 def as_cell(names: Sequence[str]) -> str:
@@ -88,8 +67,7 @@ def _work_list(rows: Iterator[Line], name: str) -> dict[str, tuple[str, ...]]:
     header = [title.strip().casefold() for title in next(rows, (0, []))[1]]
     if "id" not in header:
         raise HdbenchError(
-            "{place}: neither a plan of hdbench trust plan, nor a control sample or work list of "
-            "hdbench trust apply, which has a column id",
+            "{place}: not a work list of hdbench trust apply, which has a column id",
             place=name,
         )
     columns = [header.index(title) if title in header else None for title in ("id", "fields")]

@@ -1,13 +1,12 @@
-"""The plan of a decision, written down before anybody looks at the truth."""
+"""The plan: what is fixed before anybody reads one of the values, which are drawn in two stages."""
 
 import datetime
 import hashlib
-import math
-from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -17,33 +16,19 @@ from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
 from hdbench import __version__
-from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.benchmarks.sample import Sample
+from hdbench.annotating.checking.checked_values import CheckedValues, ValueKey, settled
+from hdbench.answers.letters import text_of
+from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.common.checked import Strict
-from hdbench.common.names import did_you_mean
-from hdbench.common.regular_files import file_sha256
-from hdbench.datasets.collecting.drawing import draw
-from hdbench.datasets.collecting.whole import Whole
 from hdbench.errors import HdbenchError, Message
 from hdbench.results.files import answers_sha256
-from hdbench.statistics.acceptance import (
-    CONFIDENCE,
-    GRID,
-    ROUNDING,
-    Verdict,
-    by_betting,
-    by_rule,
-    least_items,
-    upper_bound,
-)
+from hdbench.statistics.share_of_unread import CONFIDENCE, least_read
 from hdbench.trust.as_planned import AsPlanned, as_planned
-from hdbench.trust.opening import Opened, names_of, opened_run
-from hdbench.trust.score_table import GivenScores, read_scores
-from hdbench.trust.sealed import Sealed, Sha256, write_sealed
-from hdbench.trust.values import fields_of, schema_with_fields
+from hdbench.trust.runs import Opened, PlannedRun, Runs, fields_called, names_of, opened_run
+from hdbench.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
+from hdbench.trust.values import chosen_fields, texts_of
 
 Right = Literal["letter", "threshold"]
-VerdictName = Literal["rule", "exact"]
 
 RIGHTS: tuple[Right, ...] = ("letter", "threshold")
 
@@ -51,346 +36,424 @@ MAX_LIMIT = 0.5
 """The highest limit: with more wrong values than right ones, nothing is worth accepting."""
 
 
+def known_values(benchmark: Benchmark, fields: Sequence[str]) -> dict[ValueKey, str]:
+    """Return the values of a benchmark that people have given: ground truths, and checked values.
+
+    Args:
+        benchmark: the benchmark.
+        fields: the paths of the fields.
+
+    Returns:
+        Item and field → the text, empty for an empty value. Values that could not be read, or that
+        people do not agree on, are left out.
+    """
+    located = fields_called(fields, benchmark)
+    metric = benchmark.spec.make_metric("documented")
+    known = {}
+    for item in benchmark.items():
+        truth = metric.right_answer(item.reference(metric.protocol))
+        for name, text in zip(fields, texts_of(truth, located), strict=True):
+            known[ValueKey(item.id, name)] = text
+    checked = CheckedValues(benchmark.folder)
+    ids, names = set(benchmark.ids()), set(fields)
+    for plan in sorted(checked.plans()):
+        for key, readings in checked.readings(plan).items():
+            outcome = settled(readings)
+            if outcome.outcome == "value" and key.item in ids and key.field in names:
+                known.setdefault(key, text_of(outcome.value))
+    return known
+
+
+def known_sha256(known: Mapping[ValueKey, str]) -> str:
+    """Return the hash of values that are known."""
+    lines = sorted(json.dumps([*key, text], ensure_ascii=True) for key, text in known.items())
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+DEFAULT_LEARN, DEFAULT_VERIFY = 300, 600
+"""How many values are read by default in each stage."""
+
+MAX_VALUES = 100_000
+"""Maximum number of values of a stage."""
+
+MAX_TRIES = 5
+"""Maximum number of verifications that a plan can provide for."""
+
+FIRST_DRAW, SECOND_DRAW, CONTROL_DRAW, EXAMPLE_DRAW = 3, 4, 5, 6
+"""Numbers beside the seed for each draw; 0 to 2 draw items."""
+
+Pair = tuple[str, str]
+"""An item and a field of it."""
+
+
 @dataclass(frozen=True)
 class PlanOptions:
     """Options of a plan, as given by a person; see `Plan`.
 
     Attributes:
-        number: how many items are to be checked.
+        learn: how many values are read to learn from.
+        verify: how many values are read afterwards to verify what was learned.
         limit: see `Plan`.
-        confidence: see `Plan`.
         fields: paths of fields; without any, all fields that an item has one value of.
         right: see `Plan`.
-        verdict: see `Plan`.
-        by: columns of the benchmark whose values make strata; none for a simple sample.
-        seed: the seed of the draw.
-        scores: a table of trust scores; without it, the agreement of the runs is the score.
+        each_field: see `Plan`.
+        seed: the seed of all draws.
+        learn_from: a benchmark, and runs on it, of which values were checked already.
+        tries: see `Plan`.
+        after: the file of the plan whose verification was the try before.
     """
 
-    number: int
+    learn: int = DEFAULT_LEARN
+    verify: int = DEFAULT_VERIFY
     limit: float = 0.05
-    confidence: float = CONFIDENCE
     fields: Sequence[str] = ()
     right: Right = "letter"
-    verdict: VerdictName = "rule"
-    by: Sequence[str] = ()
+    each_field: bool = False
     seed: int = 0
-    scores: Path | None = None
-
-
-def check_confidence(confidence: float) -> None:
-    """Refuse a confidence that no plan can have.
-
-    Raises:
-        HdbenchError: it is another one than `CONFIDENCE`.
-    """
-    if confidence != CONFIDENCE:
-        raise HdbenchError(
-            "--confidence {confidence}: only {possible} is possible: the rule was calibrated for "
-            "it, and nobody has tested what it promises at another confidence",
-            confidence=f"{confidence:g}",
-            possible=f"{CONFIDENCE:g}",
-        )
-
-
-def check_limit(limit: float) -> None:
-    """Refuse a limit that makes no sense.
-
-    Raises:
-        HdbenchError: it is not above 0, or above `MAX_LIMIT`.
-    """
-    if not 0 < limit <= MAX_LIMIT:
-        raise HdbenchError(
-            "--limit {limit}: must be above 0 and at most {most}",
-            limit=f"{limit:g}",
-            most=f"{MAX_LIMIT:g}",
-        )
-
-
-def check_options(options: PlanOptions) -> None:
-    """Refuse options with which no plan can promise anything.
-
-    Raises:
-        HdbenchError: the confidence is not calibrated, the limit makes no sense, the sample is too
-            small for it, or the exact verdict is to decide from a stratified sample.
-    """
-    check_confidence(options.confidence)
-    check_limit(options.limit)
-    least = least_items(options.limit, options.confidence)
-    if options.number < least:
-        raise HdbenchError(
-            "--items {number}: too few: at least {least:,} items have to be checked to show that "
-            "at most {limit:.3g} of the values are wrong, even if no error is found; 150 or more "
-            "are usual",
-            number=options.number,
-            least=least,
-            limit=options.limit,
-        )
-    if options.by and options.verdict == "exact":
-        raise HdbenchError(
-            "--verdict exact: needs a simple random sample: leave out --by, or decide by the rule"
-        )
-
-
-def check_number(options: PlanOptions, fields: int, items: int) -> None:
-    """Refuse a sample from which nothing could be shown with so few fields.
-
-    Args:
-        options: the options.
-        fields: how many values of an item may be accepted.
-        items: how many items there are.
-
-    Raises:
-        HdbenchError: there are too few items, so that even without any error nothing could be taken
-            over; the message says how many have to be checked.
-    """
-    if items < least_items(options.limit, options.confidence):
-        raise HdbenchError(
-            "{items:,} items are too few: values of one item go wrong together, so that nothing "
-            "can be promised from so few: look at every value",
-            items=items,
-        )
-    if _is_enough(options, fields, options.number):
-        return
-    high = 2 * options.number
-    while not _is_enough(options, fields, high) and high < items:
-        high *= 2
-    is_enough = partial(_is_enough, options, fields)
-    least = bisect_left(range(high), x=True, lo=high // 2, key=is_enough)
-    values = Message("1 value each", plural="{count} values each", count=fields)
-    raise HdbenchError(
-        "--items {number}: too few: with {values}, at least {least:,} items have to be checked to "
-        "show that at most {limit:.3g} of the values are wrong, even if no error is found",
-        number=options.number,
-        values=values,
-        least=least,
-        limit=options.limit,
-    )
-
-
-def _is_enough(options: PlanOptions, fields: int, number: int) -> bool:
-    _, holds = verdict_of(options, options.verdict, fields)(
-        np.full(number, fields), np.zeros(number, dtype=np.int64)
-    )
-    return holds
-
-
-def verdict_of(terms: "PlanOptions | Plan", name: VerdictName, fields: int) -> Verdict:
-    """Return a verdict about some number of fields, for the limit and confidence of a plan."""
-    if name == "rule":
-        return by_rule(terms.limit, terms.confidence)
-    return by_betting(fields, terms.limit, terms.confidence)
-
-
-def chosen_fields(benchmark: Benchmark, wanted: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the fields whose values may be accepted, and those left out as parts of lists.
-
-    Args:
-        benchmark: the benchmark.
-        wanted: the paths of the fields to use; none for all.
-
-    Returns:
-        The paths of both; if some fields are wanted, no others count as left out.
-
-    Raises:
-        HdbenchError: the benchmark does not declare its fields; a field does not exist, or an item
-            may have several values of it.
-    """
-    schema = schema_with_fields(benchmark)
-    single, several = fields_of(schema)
-    paths = [field.path for field in single]
-    names = list(dict.fromkeys(name.removesuffix("[]") for name in wanted)) or paths
-    for name in names:
-        if any(other == name or other.startswith(f"{name}[]") for other in several):
-            raise HdbenchError(
-                "--fields {field}: an item may have several values of it, and these go wrong "
-                "together: choose among {known}",
-                field=name,
-                known=", ".join(paths) or Message("the fields of other benchmarks"),
-            )
-        if name not in paths:
-            raise HdbenchError(
-                "--fields {field}: no such field; {benchmark} has {known}{hint}",
-                field=name,
-                benchmark=benchmark.id,
-                known=", ".join(paths) or Message("none"),
-                hint=did_you_mean(name, paths),
-            )
-    for field in single:
-        if field.path in names and not schema.type_of(field.names):
-            raise HdbenchError(
-                "{benchmark}: {field}: its name has a dot, which stands between names: rename it, "
-                "or choose others with --fields",
-                benchmark=benchmark.id,
-                field=field.path,
-            )
-    if not names:
-        raise HdbenchError(
-            "{benchmark}: an item may have several values of every field ({fields}), and these go "
-            "wrong together: nothing can be promised about lists yet",
-            benchmark=benchmark.id,
-            fields=", ".join(several[:5]),
-        )
-    return names, [] if wanted else several
+    learn_from: Sequence[Path] = ()
+    tries: int = 1
+    after: Path | None = None
 
 
 _HEAD = """\
 # A plan of hdbench trust. It holds only as it is: changing it, even by a letter, makes it void.
-# Before anybody looks at an item of the sample, keep its hash where nobody can change it: in an
+# Before anybody reads a value, keep its hash where nobody can change it: in an
 # e-mail to a colleague, say.
 """
 
 
-class PlannedRun(Strict):
-    """A run that the plan is for.
+class PlannedSource(Strict):
+    """Values of a benchmark that were checked already, to learn from.
 
     Attributes:
-        path: the path of its answers.
-        name: its model, or its file; unique among the runs.
-        sha256: sha256 of its answers, see `hdbench.results.files.answers_sha256`.
+        benchmark: its folder, or its name on the Hub.
+        version: its version.
+        runs: its runs.
+        values: how many values of the plan's fields are known, see `known_values`.
+        values_sha256: their hash.
     """
 
-    path: str
-    name: str
-    sha256: Sha256
+    benchmark: str
+    version: str
+    runs: Annotated[tuple[PlannedRun, ...], Checked(min_length=1)]
+    values: Annotated[int, Checked(ge=1)]
+    values_sha256: Sha256
 
 
-class PlannedScores(Strict):
-    """The trust scores that the plan is for, if they are not the agreement of its runs.
-
-    Attributes:
-        path: the path of the table, see `hdbench.trust.score_table.read_scores`.
-        sha256: sha256 of the file.
-    """
-
-    path: str
-    sha256: Sha256
-
-
-class PlanTerms(Sealed):
-    """What a plan fixes, whether items or single values are drawn.
+class Plan(Sealed):
+    """Plan of a decision.
 
     Attributes:
         hdbench: the version that made the plan.
         created: when the plan was made, in UTC.
         benchmark: the benchmark's folder, or its name on the Hub.
-        as_planned: the benchmark as it must still be for a decision; None in plans of earlier
-            versions.
+        as_planned: the benchmark as it must still be for a decision.
         list_sha256: sha256 of all its ids, sorted, one per line.
         runs: the runs, in order of preference.
-        scores: the source of trust scores; None if they are the agreement of the runs.
         fields: the fields whose values may be accepted.
         several_values: fields that are left out because an item may have several values of them.
         right: the criterion by which a value is right: to the letter, or by the metric's own
             threshold.
         limit: the largest share of wrong values among those accepted, above 0.0.
-        confidence: the confidence that the verdict is calibrated for.
+        confidence: the confidence of the promise.
+        items: how many items there are.
+        learn: how many values are read to learn from; 0 with a source.
+        verify: how many values are read to verify what was learned.
+        each_field: whether each field that is promised keeps the limit alone.
+        seed: the seed of all draws.
+        source: values that were checked already, to learn from; None to learn from the first stage.
+        tries: how many verifications the promise is shared between.
+        after: the hashes of the plans of the tries before.
+        read_before: the values that were read for these plans, which are not drawn again.
+        sample: the values of the first stage: item and field, in the order in which they were
+            drawn.
     """
 
     KIND = "plan"
     WHAT = Message("a plan")
-    TO_DO = Message("restore it, or make a new plan and check a new sample")
+    TO_DO = Message("restore it, or make a new plan")
     HEAD = _HEAD
 
     hdbench: str
     created: str
     benchmark: str
-    as_planned: AsPlanned | None = None
+    as_planned: AsPlanned
     list_sha256: Sha256
     runs: Annotated[tuple[PlannedRun, ...], Checked(min_length=1)]
-    scores: PlannedScores | None = None
     fields: Annotated[tuple[str, ...], Checked(min_length=1)]
     several_values: tuple[str, ...] = ()
     right: Right
     limit: Annotated[float, Checked(gt=0, le=MAX_LIMIT)]
     confidence: Annotated[float, Checked(ge=CONFIDENCE, le=CONFIDENCE)]
+    items: Annotated[int, Checked(ge=1)]
+    learn: Annotated[int, Checked(ge=0, le=MAX_VALUES)]
+    verify: Annotated[int, Checked(ge=1, le=MAX_VALUES)]
+    each_field: bool = False
+    seed: Annotated[int, Checked(ge=0)]
+    source: PlannedSource | None = None
+    tries: Annotated[int, Checked(ge=1, le=MAX_TRIES)] = 1
+    after: tuple[Sha256, ...] = ()
+    read_before: tuple[Pair, ...] = ()
+    sample: tuple[Pair, ...]
 
     @model_validator(mode="after")
-    def _has_a_time(self) -> Self:
-        try:
-            is_clear = datetime.datetime.fromisoformat(self.created).tzinfo is not None
-        except ValueError:
-            is_clear = False
-        if not is_clear:
-            raise PydanticCustomError("plan", "created: is not a time with its zone", {})
-        return self
-
-
-class Plan(PlanTerms):
-    """Plan of a decision for which whole items are drawn; one run is enough if there are scores.
-
-    Attributes:
-        verdict: the verdict that counts: the rule's or the exact one.
-        grid: thresholds of the trust score, from strict to loose; see also `grid_of`.
-        whole: how the sample was drawn from all items.
-        known: how many items of the sample already had a ground truth.
-        sample: the items to be checked, in the order in which they were drawn.
-    """
-
-    verdict: VerdictName
-    grid: Annotated[tuple[Annotated[float, Checked(ge=0, le=1)], ...], Checked(min_length=1)]
-    whole: Sample
-    known: Annotated[int, Checked(ge=0)]
-    sample: Annotated[tuple[str, ...], Checked(min_length=2)]
-
-    @model_validator(mode="after")
-    def _can_decide(self) -> Self:
-        if len(self.runs) == 1 and self.scores is None:
-            raise PydanticCustomError("plan", "one run, and no scores", {})
-        if self.whole.by and self.verdict == "exact":
-            raise PydanticCustomError("plan", "verdict: exact, but the sample is stratified", {})
-        if any(loose >= strict for strict, loose in pairwise(self.grid)):
-            raise PydanticCustomError("plan", "grid: does not go from strict to loose", {})
+    def _is_possible(self) -> Self:
+        if (self.source is None) == (not self.sample):
+            raise PydanticCustomError("plan", "learns from a first stage or from a source", {})
+        if len(self.after) >= self.tries:
+            raise PydanticCustomError("plan", "after: there are no tries left", {})
         return self
 
     @property
-    def least_items(self) -> int:
-        """Return how many items need a value that passes."""
-        return least_items(self.limit, self.confidence)
+    def risk(self) -> Fraction:
+        """Return the probability that a promise of this verification may fail with."""
+        return (1 - Fraction(str(self.confidence))) / self.tries
+
+    @property
+    def first_stage(self) -> list[ValueKey]:
+        """Return the values of the first stage."""
+        return [ValueKey(*pair) for pair in self.sample]
+
+    @property
+    def read_first(self) -> list[ValueKey]:
+        """Return all values that were read before the second stage is drawn."""
+        return [ValueKey(*pair) for pair in (*self.read_before, *self.sample)]
 
 
-def make_plan(benchmark: Benchmark, runs: Sequence[Path], options: PlanOptions) -> Plan:
-    """Draw the sample and fix everything else.
+def make_plan(benchmark: Benchmark, paths: Sequence[Path], options: PlanOptions) -> Plan:
+    """Draw the values of the first stage and fix everything else.
 
     Args:
-        benchmark: all items; those of the sample need no ground truth yet.
-        runs: the models' answers to all items, in order of preference.
+        benchmark: all items; they need no ground truth.
+        paths: the models' answers to all items, in order of preference; one run is enough.
         options: the options.
 
     Raises:
         HdbenchError: nothing can be promised with these options; the message says why, and what to
             do.
     """
-    check_options(options)
+    _check(options)
+    if benchmark.spec.make_metric("documented").corrected == "character":
+        raise HdbenchError(
+            "{benchmark}: has transcriptions, in which nearly every page has some wrong letter: "
+            "single values can be accepted of records only, not of transcriptions yet",
+            benchmark=benchmark.id,
+        )
     fields, several = chosen_fields(benchmark, options.fields)
     ids = list(benchmark.ids())
-    check_number(options, len(fields), len(ids))
-    planned = planned_runs(benchmark, runs, alone=options.scores is not None)
-    scores, grid = None, GRID
-    if options.scores is not None:
-        grid = grid_of(read_scores(options.scores, fields, ids), options, len(fields))
-        scores = PlannedScores(path=str(options.scores), sha256=file_sha256(options.scores))
-    design, drawn = draw_items(benchmark, ids, options.number, by=options.by, seed=options.seed)
-    sealed = as_planned(benchmark, drawn)
+    _check_number(options, len(ids) * len(fields))
+    runs = planned_runs(benchmark, paths)
+    after = _tries_before(benchmark, options)
+    source = _source(options, fields) if options.learn_from else None
+    read_before = _read_before(benchmark, after, fields)
+    drawn = [] if source else _drawn(benchmark, paths, fields, options, read_before)
     return Plan(
         hdbench=__version__,
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         benchmark=benchmark.id,
-        as_planned=sealed,
+        as_planned=as_planned(benchmark),
         list_sha256=list_sha256(ids),
-        runs=tuple(planned),
-        scores=scores,
+        runs=tuple(runs),
         fields=tuple(fields),
         several_values=tuple(several),
         right=options.right,
-        verdict=options.verdict,
         limit=options.limit,
-        confidence=options.confidence,
-        grid=grid,
-        whole=design,
-        known=len(sealed.truths),
+        confidence=CONFIDENCE,
+        items=len(ids),
+        learn=len(drawn),
+        verify=options.verify,
+        each_field=options.each_field,
+        seed=options.seed,
+        source=source,
+        tries=options.tries,
+        after=after,
+        read_before=tuple(read_before),
         sample=tuple(drawn),
     )
+
+
+def _check(options: PlanOptions) -> None:
+    if not 0 < options.limit <= MAX_LIMIT:
+        raise HdbenchError(
+            "--limit {limit}: must be above 0 and at most {most}",
+            limit=f"{options.limit:g}",
+            most=f"{MAX_LIMIT:g}",
+        )
+    if not 1 <= options.tries <= MAX_TRIES:
+        raise HdbenchError("--tries: must be from 1 to {most}", most=MAX_TRIES)
+    if max(options.learn, options.verify) > MAX_VALUES:
+        raise HdbenchError("--values: at most {most:,} in a stage", most=MAX_VALUES)
+    if options.learn < 1 and not options.learn_from:
+        raise HdbenchError(
+            "--values: 0 values to learn from: name at least one, or --learn-from values that are "
+            "checked already"
+        )
+    least = _least(options)
+    if options.verify < least:
+        raise HdbenchError(
+            "{number:,} values to verify are too few: at least {least:,} have to be read "
+            "to show that at most {limit:.1%} of the values are wrong, even if no error is found; "
+            "600 are usual",
+            number=options.verify,
+            least=least,
+            limit=options.limit,
+        )
+
+
+def _least(options: PlanOptions) -> int:
+    """Return how many values without error show that the limit holds, at least."""
+    return least_read(options.limit, 1 - (1 - CONFIDENCE) / options.tries)
+
+
+def _check_number(options: PlanOptions, values: int) -> None:
+    """Refuse a collection in which hardly a value would be left to accept."""
+    learn = 0 if options.learn_from else options.learn
+    if values <= learn + _least(options):
+        raise HdbenchError(
+            "{values:,} values are too few: {learn:,} of them are read to learn from, and at least "
+            "{least:,} to verify it, so that none is left to accept: read fewer, or "
+            "read every value",
+            values=values,
+            learn=learn,
+            least=_least(options),
+        )
+
+
+def _tries_before(benchmark: Benchmark, options: PlanOptions) -> tuple[str, ...]:
+    """Return the hashes of the plans of earlier tries.
+
+    Raises:
+        HdbenchError: values of this collection were verified for another plan, which did not
+            provide for one more try.
+    """
+    after: tuple[str, ...] = ()
+    if options.after is not None:
+        before = read_plan(options.after)
+        after = (*before.after, before.hash())
+        if len(after) >= before.tries:
+            raise HdbenchError(
+                "--after {place}: was the last of its tries ({tries}): to look, learn again and "
+                "try once more breaks the promise",
+                place=options.after,
+                tries=before.tries,
+            )
+        if (before.tries, before.limit) != (options.tries, options.limit):
+            raise HdbenchError(
+                "--after {place}: the next try has the same --tries {tries} and --limit {limit}",
+                place=options.after,
+                tries=before.tries,
+                limit=f"{before.limit:g}",
+            )
+    check_only_try(benchmark, after)
+    return after
+
+
+def check_only_try(benchmark: Benchmark, after: Collection[str]) -> None:
+    """Refuse to go on after values were verified for another plan.
+
+    Args:
+        benchmark: the items; what people read is in its folder.
+        after: the hashes of the plans of the tries before.
+
+    Raises:
+        HdbenchError: values were verified for another plan, which did not provide for one more try.
+    """
+    others = CheckedValues(benchmark.folder).plans_with("verify") - set(after)
+    if others:
+        raise HdbenchError(
+            "{benchmark}: values of it were verified for another plan ({hash}…), and to look, "
+            "learn again and try once more breaks the promise: use what was decided then; next "
+            "time, plan for several tries",
+            benchmark=benchmark.id,
+            hash=min(others)[:12],
+        )
+
+
+def _source(options: PlanOptions, fields: Sequence[str]) -> PlannedSource:
+    """Return the values to learn from, which were checked already."""
+    named, *paths = options.learn_from
+    if not paths:
+        raise HdbenchError(
+            "--learn-from {place}: name the runs on it, too: --learn-from BENCHMARK,RUN,…",
+            place=named,
+        )
+    benchmark = load_benchmark(str(named))
+    chosen_fields(benchmark, fields)
+    known = known_values(benchmark, fields)
+    if not known:
+        raise HdbenchError(
+            "--learn-from {place}: no value of it has been checked", place=benchmark.id
+        )
+    return PlannedSource(
+        benchmark=benchmark.id,
+        version=benchmark.spec.version,
+        runs=tuple(planned_runs(benchmark, paths)),
+        values=len(known),
+        values_sha256=known_sha256(known),
+    )
+
+
+def _drawn(
+    benchmark: Benchmark,
+    paths: Sequence[Path],
+    fields: Sequence[str],
+    options: PlanOptions,
+    without: Collection[Pair],
+) -> list[Pair]:
+    """Draw the values of the first stage."""
+    ids = list(benchmark.ids())
+    with ExitStack() as stack:
+        answers = [stack.enter_context(opened_run(path, benchmark)).answers for path in paths]
+        metric = benchmark.spec.make_metric("documented")
+        runs = Runs(answers, metric, ())
+        return draw_first(runs, ids, fields, options.learn, options.seed, without=without)
+
+
+def _read_before(
+    benchmark: Benchmark, plans: Collection[str], fields: Collection[str]
+) -> list[Pair]:
+    """Return the values that were read for earlier tries."""
+    checked, ids = CheckedValues(benchmark.folder), set(benchmark.ids())
+    read = {tuple(key) for plan in plans for key in checked.readings(plan)}
+    return sorted((item, field) for item, field in read if item in ids and field in fields)
+
+
+def draw_first(
+    runs: Runs,
+    ids: Sequence[str],
+    fields: Sequence[str],
+    number: int,
+    seed: int,
+    *,
+    without: Collection[Pair] = (),
+) -> list[Pair]:
+    """Draw values at random from all items that at least one run answered.
+
+    Args:
+        runs: the runs.
+        ids: the ids of all items.
+        fields: the fields.
+        number: how many values are drawn; all, if there are fewer.
+        seed: the plan's.
+        without: values that are not drawn.
+
+    Returns:
+        Item and field of each, in the order in which they were drawn.
+    """
+    excluded = frozenset(without)
+    order = np.random.default_rng([seed, FIRST_DRAW]).permutation(len(ids) * len(fields))
+    drawn: list[Pair] = []
+    for position in order:  # not as a list: there may be millions
+        if len(drawn) == number:
+            break
+        item, field = divmod(int(position), len(fields))
+        if (ids[item], fields[field]) in excluded:
+            continue
+        if any(record is not None for record in runs.records(ids[item])):
+            drawn.append((ids[item], fields[field]))
+    if not drawn:
+        raise HdbenchError("no run answered any item: there is nothing to draw from")
+    return drawn
 
 
 def list_sha256(ids: Iterable[str]) -> str:
@@ -398,16 +461,15 @@ def list_sha256(ids: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(sorted(ids)).encode()).hexdigest()
 
 
-def planned_runs(benchmark: Benchmark, paths: Sequence[Path], *, alone: bool) -> list[PlannedRun]:
+def planned_runs(benchmark: Benchmark, paths: Sequence[Path]) -> list[PlannedRun]:
     """Return the runs of a plan.
 
     Args:
         benchmark: the benchmark that they answer.
         paths: the runs, in order of preference.
-        alone: whether a single run is enough.
 
     Raises:
-        HdbenchError: a run is unusable, two have the same answers, or one is not enough.
+        HdbenchError: a run is unusable, or two have the same answers.
     """
     opened: list[Opened] = []
     for path in paths:
@@ -424,16 +486,10 @@ def planned_runs(benchmark: Benchmark, paths: Sequence[Path], *, alone: bool) ->
                     first=other.path,
                 )
         runs.append(PlannedRun(path=str(path), name=name, sha256=sha256))
-    if len(runs) == 1 and not alone:
-        raise HdbenchError(
-            "{place}: one run has nothing to agree with: give two or more, of several models or of "
-            "one, or trust scores with --scores",
-            place=runs[0].path,
-        )
     return runs
 
 
-def write_plan(path: Path, plan: PlanTerms) -> None:
+def write_plan(path: Path, plan: Plan) -> None:
     """Write a plan with its hash; nothing is replaced.
 
     Raises:
@@ -446,128 +502,10 @@ def write_plan(path: Path, plan: PlanTerms) -> None:
     write_sealed(path, plan)
 
 
-PERCENT = range(25, 101, 5)
-"""Percentages of all values that reach the thresholds."""
-
-LIKELY = 0.95
-"""Minimum probability that enough items of the sample reach the first threshold."""
-
-DIGITS = 6
-"""Decimals of a threshold."""
-
-
-def grid_of(scores: GivenScores, options: PlanOptions, fields: int) -> tuple[float, ...]:
-    """Thresholds that 25, 30, … 100 % of the values of all items reach, from strict to loose.
-
-    A user's own scores may lie anywhere between 0 and 1, and few of them may reach the thresholds
-    that suit the agreement of runs. A walk has to begin where enough of the sample passes. This
-    follows from the scores of all items, whose truth nobody knows yet, so that no promise depends
-    on it.
-
-    Args:
-        scores: the scores of all items.
-        options: the options.
-        fields: how many values an item has.
+def read_plan(path: Path) -> Plan:
+    """Return a plan, as it was written.
 
     Raises:
-        HdbenchError: no value has a score.
+        HdbenchError: it cannot be read, is not a plan, or was changed since.
     """
-    values = scores.by_value(fields)
-    descending = np.sort(values[~np.isnan(values)])[::-1]
-    if not len(descending):
-        raise HdbenchError("{place}: no item has a score", place=options.scores)
-    last = [-(-percent * len(descending) // 100) - 1 for percent in PERCENT]
-    scale = 10**DIGITS
-    thresholds = sorted({math.floor(score * scale) / scale for score in descending[last]})[::-1]
-    enough = [threshold for threshold in thresholds if _would_pass(values, threshold, options)]
-    return tuple(enough) or (thresholds[-1],)
-
-
-def _would_pass(values: np.ndarray, threshold: float, options: PlanOptions) -> bool:
-    """Return whether a sample in which one value is wrong would most likely be accepted."""
-    from scipy import special  # noqa: PLC0415  slow to import
-
-    passes = values >= threshold - ROUNDING
-    items = float(passes.any(axis=1).mean())
-    least = least_items(options.limit, options.confidence)
-    has_items = special.betainc(least, options.number - least + 1, items) >= LIKELY
-    passing = np.zeros(options.number, dtype=np.int64)
-    passing[0] = int(passes.sum(axis=1).mean() * options.number)
-    wrong = np.zeros_like(passing)
-    wrong[0] = 1  # with so few errors the least design effect counts, wherever they are
-    return bool(has_items and upper_bound(passing, wrong, options.confidence) <= options.limit)
-
-
-def draw_items(
-    benchmark: Benchmark, ids: Sequence[str], number: int, *, by: Sequence[str] = (), seed: int = 0
-) -> tuple[Sample, list[str]]:
-    """Draw items at random, simple or in proportion to the strata.
-
-    Args:
-        benchmark: all items.
-        ids: their ids.
-        number: how many are drawn.
-        by: the columns whose values make the strata.
-        seed: the seed of the draw and of the order.
-
-    Returns:
-        How they were drawn, and their ids in random order: betting takes them one after the other.
-
-    Raises:
-        HdbenchError: there are fewer items; there is no such column; a stratum would get more than
-            its share, so that its items would be overrepresented.
-    """
-    columns = {name: [_cell(value) for value in benchmark.column(name).values()] for name in by}
-    population = Whole(benchmark.id, ids, columns, ())
-    drawn = draw(population, number, by=by, seed=seed)
-    strata = drawn.sample.strata
-    if any(abs(stratum.items - number * stratum.of / len(ids)) >= 1 for stratum in strata):
-        worst = max(strata, key=lambda stratum: stratum.items / stratum.of)
-        values = ", ".join(worst.values.values()) or Message("without a value")
-        share = -(-len(ids) // worst.of)
-        raise HdbenchError(
-            "--by {columns}: {stratum}: {items} of its {of:,} items would be more than its share: "
-            "draw at least {least:,} items, choose columns with fewer values, or leave out --by",
-            columns=",".join(by),
-            stratum=values,
-            items=worst.items,
-            of=worst.of,
-            least=2 * share,
-        )
-    order = np.random.default_rng([seed, 1]).permutation(number)
-    drawn_ids = sorted(drawn.ids)
-    return drawn.sample, [drawn_ids[index] for index in order.tolist()]
-
-
-def check_drawn(
-    benchmark: Benchmark, ids: Sequence[str], design: Sample, drawn: Sequence[str]
-) -> None:
-    """Refuse a sample that its seed does not draw: somebody chose items, or changed their order.
-
-    This cannot notice that several seeds were tried and the sample was chosen among theirs.
-
-    Args:
-        benchmark: all items.
-        ids: their ids.
-        design: the design of the sample, according to the plan.
-        drawn: the sample.
-
-    Raises:
-        HdbenchError: the seed draws another sample.
-    """
-    again = draw_items(benchmark, ids, len(drawn), by=design.by, seed=design.seed)
-    if again != (design, list(drawn)):
-        columns = ", ".join(design.by)
-        by = Message(" and the columns {columns}", columns=columns) if columns else ""
-        raise HdbenchError(
-            "{benchmark}: the sample is not what the seed {seed} draws from its items{by}: items "
-            "were chosen, or the plan or the columns changed: nothing can be promised: draw the "
-            "sample of a new plan",
-            benchmark=benchmark.id,
-            seed=design.seed,
-            by=by,
-        )
-
-
-def _cell(value: object) -> str:
-    return "" if value is None else str(value)
+    return read_sealed(path, Plan)

@@ -1,8 +1,8 @@
 """The runs of a plan, read item by item side by side."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,16 +10,82 @@ from rapidfuzz.fuzz import ratio
 
 from hdbench.answers.answers import Answers
 from hdbench.answers.letters import text_of
+from hdbench.answers.run_names import Named, distinct_names, run_name
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.common.regular_files import file_sha256
+from hdbench.common.checked import Strict
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.results.files import answers_sha256
 from hdbench.scoring.metric import Metric, coverage_of
-from hdbench.statistics.acceptance import ROUNDING
-from hdbench.trust.opening import opened_run
-from hdbench.trust.plan import PlannedRun, PlannedScores, PlanTerms
-from hdbench.trust.score_table import GivenScores, read_scores
+from hdbench.trust.sealed import Sha256
 from hdbench.trust.values import ItemField, fields_of, texts_of, value_of
+
+ROUNDING = 1e-9
+"""By how much a similarity may be below a threshold and still reach it."""
+
+
+class PlannedRun(Strict):
+    """A run that a plan is for.
+
+    Attributes:
+        path: the path of its answers.
+        name: its model, or its file; unique among the runs.
+        sha256: sha256 of its answers, see `hdbench.results.files.answers_sha256`.
+    """
+
+    path: str
+    name: str
+    sha256: Sha256
+
+
+class Opened(NamedTuple):
+    """A run that is open.
+
+    Attributes:
+        name: its model, or its file if it does not name one.
+        answers: its answers to the items of the benchmark.
+        own: the name of the run folder or the file; None if `name` is that already.
+    """
+
+    name: str
+    answers: Answers
+    own: str | None
+
+
+@contextmanager
+def opened_run(
+    path: Path, benchmark: Benchmark, *, all_are_loaded: bool = False
+) -> Iterator[Opened]:
+    """Open a run of one model, until the block ends.
+
+    Args:
+        path: a file or folder of answers in any form, or a run folder.
+        benchmark: the benchmark that it answers.
+        all_are_loaded: see `JsonLines`.
+
+    Raises:
+        HdbenchError: the run is missing or unusable, has answers of several models, or answers
+            another benchmark.
+    """
+    if not path.exists():
+        raise HdbenchError("{place}: no such file or folder", place=path)
+    with OpenedRun.opened(path, benchmark, all_are_loaded=all_are_loaded) as run:
+        if len(run.models) > 1:
+            raise HdbenchError(
+                "{place}: has answers of {count} models: give one file for each model",
+                place=path,
+                count=len(run.models),
+            )
+        (model,) = run.models
+        name = run.info.model if run.info is not None else model or run_name(path)
+        own = run.info.run if run.info is not None else run_name(path) if model else None
+        yield Opened(name, run.answers(model), own)
+
+
+def names_of(paths: Sequence[Path], opened: Sequence[Opened]) -> list[str]:
+    """Return the names of runs, as every command shows them; see `distinct_names`."""
+    pairs = zip(opened, paths, strict=True)
+    return distinct_names([Named(run.name, run.own, path) for run, path in pairs])
 
 
 class Chosen(NamedTuple):
@@ -92,8 +158,6 @@ def choose(texts: Sequence[str | None]) -> Chosen:
 
 _PLAIN = {str, type(None)}
 
-Hash = Callable[[Path], str]
-
 
 class Judged(NamedTuple):
     """The value to take for one field of one item.
@@ -101,8 +165,7 @@ class Judged(NamedTuple):
     Attributes:
         value: the value as in its run; None if no run has an answer.
         text: the value as a text.
-        score: its trust score, 0.0 to 1.0; None if it has none, so that it is never accepted: no
-            run has an answer, or the user's scores leave it out.
+        score: its trust score, 0.0 to 1.0; None if no run has an answer.
         run: the position of its run; None if no run has an answer.
     """
 
@@ -120,13 +183,11 @@ class Runs:
         answers: the answers of each run.
         metric: the metric that reads records as the benchmark does.
         fields: the fields of the plan.
-        scores: the user's trust scores; None if the agreement of the runs is the score.
     """
 
     answers: Sequence[Answers]
     metric: Metric
     fields: Sequence[ItemField]
-    scores: GivenScores | None = None
 
     def records(self, item_id: str) -> list[dict[str, Any] | None]:
         """Return each run's answer to an item; None if it is not a record."""
@@ -141,24 +202,21 @@ class Runs:
         """Return the text of each field in each run; None for a run without an answer."""
         return [None if record is None else texts_of(record, self.fields) for record in records]
 
-    def judged(self, item_id: str, records: Sequence[dict[str, Any] | None]) -> list[Judged]:
+    def judged(self, records: Sequence[dict[str, Any] | None]) -> list[Judged]:
         """Return the value to take for each field of an item, from each run's answer.
 
         Args:
-            item_id: the item.
             records: see `records`.
         """
         answered = None not in records
         judged = []
-        for field, values in enumerate(zip(*map(self._values, records), strict=True)):
+        for values in zip(*map(self._values, records), strict=True):
             first = values[0]
             # Most values are the same in all runs, and there are millions of them.
             if answered and values.count(first) == len(values) and _same_texts(values):
                 choice = Judged(first, text_of(first), 1.0, 0)
             else:
                 choice = _judged(records, values)
-            if self.scores is not None and choice.run is not None:
-                choice = choice._replace(score=self.scores.of(item_id, field))
             judged.append(choice)
         return judged
 
@@ -188,34 +246,6 @@ def _judged(records: Sequence[dict[str, Any] | None], values: Sequence[Any]) -> 
 
 @contextmanager
 def opened_runs(
-    plan: PlanTerms, benchmark: Benchmark, plan_file: Path, *, all_are_loaded: bool = False
-) -> Iterator[Runs]:
-    """Open the runs of a plan, until the block ends.
-
-    Args:
-        plan: the plan.
-        benchmark: the benchmark that they answer.
-        plan_file: the plan's file; runs can be beside it if they are not below the working
-            directory.
-        all_are_loaded: every answer will be read, see `JsonLines`.
-
-    Raises:
-        HdbenchError: a run or the scores are missing, differ from those that the plan was made for,
-            or do not fit this benchmark.
-    """
-    scores = None
-    if plan.scores is not None:
-        path = _current_path(plan.scores, plan_file, file_sha256)
-        scores = read_scores(path, plan.fields, benchmark.ids())
-    opening = opened_answers(
-        plan.runs, plan.fields, benchmark, plan_file, all_are_loaded=all_are_loaded
-    )
-    with opening as runs:
-        yield replace(runs, scores=scores)
-
-
-@contextmanager
-def opened_answers(
     planned: Sequence[PlannedRun],
     paths: Sequence[str],
     benchmark: Benchmark,
@@ -242,15 +272,10 @@ def opened_answers(
     with ExitStack() as stack:
         answers = []
         for run in planned:
-            path = _current_path(run, plan_file, answers_sha256)
+            path = _current_path(run, plan_file)
             opened = opened_run(path, benchmark, all_are_loaded=all_are_loaded)
             answers.append(stack.enter_context(opened).answers)
         yield Runs(answers, metric, fields)
-
-
-def planned_fields(plan: PlanTerms, benchmark: Benchmark) -> list[ItemField]:
-    """Return the fields of a plan; see `fields_called`."""
-    return fields_called(plan.fields, benchmark)
 
 
 def fields_called(paths: Sequence[str], benchmark: Benchmark) -> list[ItemField]:
@@ -271,8 +296,8 @@ def fields_called(paths: Sequence[str], benchmark: Benchmark) -> list[ItemField]
     return [by_path[name] for name in paths]
 
 
-def _current_path(planned: PlannedRun | PlannedScores, plan_file: Path, sha256: Hash) -> Path:
-    """Return where a file or folder of a plan is now."""
+def _current_path(planned: PlannedRun, plan_file: Path) -> Path:
+    """Return where a run of a plan is now."""
     for path in (Path(planned.path), plan_file.parent / planned.path):
         if path.exists():
             break
@@ -282,13 +307,10 @@ def _current_path(planned: PlannedRun | PlannedScores, plan_file: Path, sha256: 
             place=planned.path,
             plan=plan_file,
         )
-    if sha256(path) != planned.sha256:
+    if answers_sha256(path) != planned.sha256:
         raise HdbenchError(
             "{place}: not the answers that {plan} was made for, and for others it promises "
-            "nothing: restore them, or make a new plan with a new sample"
-            if isinstance(planned, PlannedRun)
-            else "{place}: not the trust scores that {plan} was made for, and for others it "
-            "promises nothing: restore them, or make a new plan with a new sample",
+            "nothing: restore them, or make a new plan",
             place=path,
             plan=plan_file,
         )

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import yaml
 from pydantic import Field
@@ -19,7 +19,7 @@ from hdbench.errors import HdbenchError, Message
 MAX_FILE = 64 * 2**20
 """Maximum size in bytes of such a file."""
 
-_KIND = re.compile(rb"^(plan|learned|control): ([12])\s*$", re.MULTILINE)
+_KIND = re.compile(rb"^(plan|learned|control): 1\s*$", re.MULTILINE)
 _HEAD = 4096
 """Number of bytes at the beginning of such a file within which its kind is named."""
 
@@ -31,14 +31,12 @@ class Sealed(Strict):
 
     Attributes:
         KIND: the key that names the kind of file: `plan`, `learned` or `control`.
-        VERSION: the version of its form, the value of that key.
         WHAT: the kind of file in messages.
         TO_DO: what to do if it was changed since.
         HEAD: the comment at the beginning of the file.
     """
 
     KIND: ClassVar[str]
-    VERSION: ClassVar[int] = 1
     WHAT: ClassVar[Message]
     TO_DO: ClassVar[Message]
     HEAD: ClassVar[str]
@@ -62,41 +60,27 @@ def write_sealed(path: Path, content: Sealed) -> None:
     Raises:
         HdbenchError: it cannot be written.
     """
-    data = {content.KIND: content.VERSION, "hash": content.hash(), **content.as_dict()}
+    data = {content.KIND: 1, "hash": content.hash(), **content.as_dict()}
     text = content.HEAD + yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=10**6)
     write_whole(path, text.encode())
 
 
-class SealedKind(NamedTuple):
-    """The kind of such a file, and the version of its form."""
-
-    kind: str
-    version: int
-
-
-def is_sealed(data: bytes) -> SealedKind | None:
+def is_sealed(data: bytes) -> str | None:
     """Return the kind of such a file by its beginning; None for other files."""
     match = _KIND.search(data[:_HEAD])
-    return SealedKind(match[1].decode(), int(match[2])) if match else None
+    return match[1].decode() if match else None
 
 
-def kind_of(path: Path) -> SealedKind | None:
-    """Return the kind of such a file; None for other files.
+def kind_of(path: Path) -> str | None:
+    """Return the kind of such a file; None for other files, and if it is not there.
 
     Raises:
         HdbenchError: it cannot be read.
     """
+    if not path.is_file():
+        return None
     with read_errors(path), open_regular(path) as file:
         return is_sealed(file.read(_HEAD))
-
-
-def is_of(path: Path, model: type[Sealed]) -> bool:
-    """Return whether a file is of a kind and version; False if it is not there.
-
-    Raises:
-        HdbenchError: it cannot be read.
-    """
-    return path.is_file() and kind_of(path) == (model.KIND, model.VERSION)
 
 
 def check_replaceable(path: Path) -> None:
@@ -105,15 +89,13 @@ def check_replaceable(path: Path) -> None:
     Raises:
         HdbenchError: the file is one of them.
     """
-    if not path.is_file():
-        return
     sealed = kind_of(path)
     if sealed is not None:
         raise HdbenchError(
             "{place}: is a plan, which is never replaced: name another file"
-            if sealed.kind == "plan"
+            if sealed == "plan"
             else "{place}: is what a plan has learned, which is never replaced: name another file"
-            if sealed.kind == "learned"
+            if sealed == "learned"
             else "{place}: is a control sample, which is never replaced: name another file",
             place=path,
         )
@@ -131,7 +113,7 @@ def read_sealed(path: Path, model: type[AnySealed]) -> AnySealed:
     """
     check_file(path, MAX_FILE, model.WHAT)
     data: Any = read_yaml(path)
-    if not isinstance(data, dict) or data.pop(model.KIND, None) != model.VERSION:
+    if not isinstance(data, dict) or data.pop(model.KIND, None) != 1:
         raise HdbenchError(
             "{place}: not {what} of hdbench trust, or of another version",
             place=path,

@@ -25,11 +25,9 @@ from hdbench.trust.applied_folder import (
     read_begun,
 )
 from hdbench.trust.control import check_whole, read_control
-from hdbench.trust.deciding import AnyPlan
-from hdbench.trust.learned.plan import ValuePlan
 from hdbench.trust.listed import read_listed
-from hdbench.trust.runs import planned_fields
-from hdbench.trust.value_control import read_value_control
+from hdbench.trust.plan import Plan
+from hdbench.trust.runs import fields_called
 from hdbench.trust.values import ItemField, value_of
 
 Origin = Literal["checked", "accepted", "worked", "corrected", "open"]
@@ -75,26 +73,21 @@ class ValueStates:
     """
 
     def __init__(
-        self, plan: AnyPlan, benchmark: Benchmark, out: Path, applied: Applied, *, is_worked: bool
+        self, plan: Plan, benchmark: Benchmark, out: Path, applied: Applied, *, is_worked: bool
     ) -> None:
         self._benchmark, self._out = benchmark, out
-        self._fields = planned_fields(plan, benchmark)
+        self._fields = fields_called(plan.fields, benchmark)
         self._metric = benchmark.spec.make_metric("documented")
         self._history = History(benchmark.folder)
         self._truths = benchmark.items()
         self._truth = next(self._truths, None)
         # It may have been sorted and saved by a spreadsheet program.
-        self._partly = set(read_listed(out / WORK_LIST).fields) if applied.to_look_at else set()
+        self._partly = set(read_listed(out / WORK_LIST)) if applied.to_look_at else set()
         self._given = defaultdict[ValueKey, list[_Given]](list)
         self._doubted = set[ValueKey]()
-        if isinstance(plan, ValuePlan):
-            control = read_value_control(out / CONTROL)
-            check_whole(out, applied, control)
-            self._add_readings(benchmark, [*plan.after, plan.hash(), control.hash()])
-        else:
-            control_items = read_control(out / CONTROL)
-            check_whole(out, applied, control_items)
-            self._partly -= {*plan.sample, *control_items.sample}
+        control = read_control(out / CONTROL)
+        check_whole(out, applied, control)
+        self._add_readings(benchmark, [*plan.after, plan.hash(), control.hash()])
         if is_worked:
             for key, worked in WorkedValues(out).current().items():
                 self._given[key].append(_Given(worked.at, "worked", worked.value))
@@ -228,18 +221,15 @@ def doubtful_values(out: Path, benchmark: Benchmark) -> Iterator[ValueKey]:
 
 
 def unread_control(out: Path, benchmark: Benchmark) -> int:
-    """Return how much of the control sample nobody has read: values, or items of a plan by items.
+    """Return how many values of the control sample nobody has read.
 
     Args:
         out: see `doubtful_values`.
         benchmark: see `doubtful_values`.
     """
-    plan, _ = read_begun(out)
-    if isinstance(plan, ValuePlan):
-        control = read_value_control(out / CONTROL)
-        readings = CheckedValues(benchmark.folder).readings(control.hash())
-        return sum(not readings.get(key) for key in control.values)
-    return len(set(read_control(out / CONTROL).sample) - {item.id for item in benchmark.items()})
+    control = read_control(out / CONTROL)
+    readings = CheckedValues(benchmark.folder).readings(control.hash())
+    return sum(not readings.get(key) for key in control.values)
 
 
 def _concerns(change: Change, field: ItemField) -> bool:

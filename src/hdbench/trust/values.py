@@ -7,7 +7,8 @@ from hdbench.answers.letters import text_of
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.sheets.fields import field_paths
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.errors import HdbenchError
+from hdbench.common.names import did_you_mean
+from hdbench.errors import HdbenchError, Message
 
 
 class ItemField(NamedTuple):
@@ -65,22 +66,6 @@ def fields_of(schema: AnswerSchema) -> tuple[list[ItemField], list[str]]:
     return _located(single, schema), several
 
 
-def whole_values(schema: AnswerSchema) -> list[ItemField]:
-    """Return the fields of a benchmark's answers, a list of objects taken as one value.
-
-    Example:
-        >>> schema = AnswerSchema({"properties": {
-        ...     "year": {"type": "integer"},
-        ...     "persons": {"type": "array", "items": {"properties": {
-        ...         "name": {"type": "string"}, "born": {"type": "integer"}}}},
-        ... }})
-        >>> [field.path for field in whole_values(schema)]
-        ['year', 'persons']
-    """
-    paths = (field.path.partition("[]")[0] for field in field_paths(schema))
-    return _located(list(dict.fromkeys(paths)), schema)
-
-
 def _located(paths: Sequence[str], schema: AnswerSchema) -> list[ItemField]:
     """Return fields by their paths; one within an object around the answer is the same field."""
     alternatives = [list(part.get("properties", {})) for part in schema.alternatives]
@@ -107,3 +92,55 @@ def value_of(record: Any, field: ItemField) -> Any:
 def texts_of(record: Any, fields: Sequence[ItemField]) -> list[str]:
     """Return the text of each field of a record."""
     return [text_of(value_of(record, field)) for field in fields]
+
+
+def chosen_fields(benchmark: Benchmark, wanted: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the fields whose values may be accepted, and those left out as parts of lists.
+
+    Args:
+        benchmark: the benchmark.
+        wanted: the paths of the fields to use; none for all.
+
+    Returns:
+        The paths of both; if some fields are wanted, no others count as left out.
+
+    Raises:
+        HdbenchError: the benchmark does not declare its fields; a field does not exist, or an item
+            may have several values of it.
+    """
+    schema = schema_with_fields(benchmark)
+    single, several = fields_of(schema)
+    paths = [field.path for field in single]
+    names = list(dict.fromkeys(name.removesuffix("[]") for name in wanted)) or paths
+    for name in names:
+        if any(other == name or other.startswith(f"{name}[]") for other in several):
+            raise HdbenchError(
+                "--fields {field}: an item may have several values of it, and these go wrong "
+                "together: choose among {known}",
+                field=name,
+                known=", ".join(paths) or Message("the fields of other benchmarks"),
+            )
+        if name not in paths:
+            raise HdbenchError(
+                "--fields {field}: no such field; {benchmark} has {known}{hint}",
+                field=name,
+                benchmark=benchmark.id,
+                known=", ".join(paths) or Message("none"),
+                hint=did_you_mean(name, paths),
+            )
+    for field in single:
+        if field.path in names and not schema.type_of(field.names):
+            raise HdbenchError(
+                "{benchmark}: {field}: its name has a dot, which stands between names: rename it, "
+                "or choose others with --fields",
+                benchmark=benchmark.id,
+                field=field.path,
+            )
+    if not names:
+        raise HdbenchError(
+            "{benchmark}: an item may have several values of every field ({fields}), and these go "
+            "wrong together: nothing can be promised about lists yet",
+            benchmark=benchmark.id,
+            fields=", ".join(several[:5]),
+        )
+    return names, [] if wanted else several

@@ -1,14 +1,14 @@
-"""Verification of a decision, which is made again from its plan, its runs and the truth."""
+"""Verification of a decision, which is made again from its plan, its runs and what people read."""
 
 from pathlib import Path
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.verify import differences
-from hdbench.trust.deciding import AnyDecision, decide_by, read_decision, read_plan
-from hdbench.trust.learned.files import read_learning
-from hdbench.trust.learned.learning import learned_again
-from hdbench.trust.learned.plan import ValuePlan
+from hdbench.trust.decision import Decision, decide, read_decision
+from hdbench.trust.learned_files import read_learning
+from hdbench.trust.learning import learned_again
+from hdbench.trust.plan import read_plan
 
 MOVABLE = {"hdbench", "plan_file", "decided", "benchmark", "benchmark_version"}
 """Keys that may differ."""
@@ -21,7 +21,7 @@ def verify_decision(path: Path) -> list[Message]:
         path: a file that `hdbench trust decide --json` wrote.
 
     Raises:
-        HdbenchError: the file is not a decision; its plan, the runs or the sample are missing or
+        HdbenchError: the file is not a decision; its plan, the runs or readings are missing or
             were changed, so that it cannot be made again.
     """
     decision = read_decision(path)
@@ -37,15 +37,13 @@ def verify_decision(path: Path) -> list[Message]:
             noted=decision.plan[:12],
         )
     loaded = load_benchmark(decision.benchmark)
-    again = decide_by(plan, loaded, plan_file)
+    learning = read_learning(plan, loaded, plan_file)
+    again = decide(plan, loaded, plan_file, learning=learning)
     then, now = (each.model_dump(mode="json", exclude=MOVABLE) for each in (decision, again))
-    found = differences(then, now)
-    if isinstance(plan, ValuePlan):
-        found += learned_again(plan, loaded, plan_file, *read_learning(plan, loaded, plan_file))
-    return found
+    return differences(then, now) + learned_again(plan, loaded, plan_file, *learning)
 
 
-def _plan_file(decision: AnyDecision, path: Path) -> Path:
+def _plan_file(decision: Decision, path: Path) -> Path:
     recorded = Path(decision.plan_file)
     for plan_file in (recorded, path.parent / recorded, path.parent / recorded.name):
         if plan_file.is_file():

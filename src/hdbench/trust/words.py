@@ -1,5 +1,7 @@
-"""A decision in sentences that a person can sign, in English or German."""
+"""A decision and a control sample in sentences, for people who do not know statistics."""
 
+from collections.abc import Iterator
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -7,34 +9,189 @@ from typing import Any
 from hdbench import __version__
 from hdbench.answers.titles import Titles
 from hdbench.common.texts import Texts
+from hdbench.common.times import time_in_words
 from hdbench.errors import HdbenchError
-from hdbench.statistics.acceptance import least_items
-from hdbench.trust.checked import UNKNOWN
 from hdbench.trust.control import Controlled
-from hdbench.trust.decision import Decision, Outcome, Warned, Wrong
-from hdbench.trust.learned.decision import ValueDecision
+from hdbench.trust.cuts import values_needed
+from hdbench.trust.decision import Decision, GroupDecision, ReadCut, Warned
 from hdbench.trust.plan import RIGHTS, Right
+from hdbench.trust.work import Work
 
 TEXTS = Texts(Path(__file__).with_name("texts"))
-"""The texts of decisions, control samples and forecasts."""
+"""The texts of decisions and control samples."""
+
+GOOD = 0.5
+"""The part of the limit up to which the share of wrong values that was found needs no worry."""
+
+WORSE = 2.0
+"""How many times the average share of wrong values a field has that had better be left out."""
+
+MOST_WORSE = 3
+"""Number of fields at most that are named to be left out."""
 
 
-def sentences(decision: Decision, language: str = "en") -> list[str]:
+def sentences(
+    decision: Decision, work: Work, language: str = "en", titles: Titles = str
+) -> list[str]:
     """Return a decision in sentences, the most important first.
 
     Args:
         decision: the decision.
+        work: the work that it leaves.
         language: one of `hdbench.common.texts.LANGUAGES`.
+        titles: path of a field → its title.
     """
     text = partial(TEXTS.text, language=language)
-    paragraphs = (
-        _refused(decision, text)
-        if decision.outcome is None
-        else _taken(decision, decision.outcome, text)
+    if decision.accepted:
+        lines = _accepted(decision, text, titles)
+    else:
+        lines = _nothing(decision, text, titles)
+    lines += _work(decision, work, language)
+    return lines
+
+
+def _work_left(work: Work, language: str) -> str:
+    """Return what a decision leaves to do, in a sentence or two."""
+    text = partial(TEXTS.text, language=language)
+    pace = "measured" if work.measured else "assumed"
+    look = text(
+        "look",
+        look=work.to_look_at,
+        time=time_in_words(work.hours, language),
+        seconds=work.seconds_per_value,
+        pace=text(f"pace_{pace}"),
+        correct=work.to_correct,
     )
-    if not decision.holds:
-        paragraphs[0] = text("void") + paragraphs[0]
-    return paragraphs
+    return look if work.cost is None else f"{look} {text('costs', cost=work.cost)}"
+
+
+def worry(decision: Decision, language: str = "en") -> str:
+    """Return whether the reader has to worry, in a sentence or two; warnings follow it."""
+    text = partial(TEXTS.text, language=language)
+    points = text("worry_points" if decision.warnings else "worry_no_points")
+    if not decision.accepted:
+        return f"{text('worry_none')} {points}"
+    rate = decision.wrong[decision.right].rate
+    upper = max(cut.upper for group in decision.groups if (cut := group.chosen))
+    key = "worry_good" if rate < GOOD * decision.limit else "worry_near"
+    return f"{text(key, rate=rate, limit=100 * decision.limit, upper=upper)} {points}"
+
+
+def _accepted(decision: Decision, text: Any, titles: Titles) -> list[str]:
+    other = next(right for right in RIGHTS if right != decision.right)
+    each = "_each" if decision.each_field else ""
+    fields = ", ".join(map(titles, decision.by_field))
+    promise = text(f"promise{each}", fields=fields, **_promised(decision, text))
+    measured = decision.wrong[decision.right]
+    return [
+        text(
+            "accepted",
+            accepted=decision.accepted,
+            values=decision.values,
+            items=decision.items,
+            share=decision.accepted / decision.values,
+            promise=promise,
+        ),
+        text("remain", expected=measured.expected, at_most=measured.at_most),
+        text(
+            "measured",
+            read=sum(cut.read for group in decision.groups if (cut := group.chosen)),
+            count=measured.count,
+            rate=measured.rate,
+        )
+        + " "
+        + text(
+            "also",
+            right=text(f"right_{other}"),
+            count=decision.wrong[other].count,
+            rate=decision.wrong[other].rate,
+        ),
+    ]
+
+
+def _work(decision: Decision, work: Work, language: str) -> list[str]:
+    text = partial(TEXTS.text, language=language)
+    lines = [_work_left(work, language), text("read", read=decision.read)]
+    if decision.tries > 1:
+        lines.append(text("tries", tries=decision.tries, confidence=decision.confidence))
+    return lines
+
+
+def _nothing(decision: Decision, text: Any, titles: Titles) -> list[str]:
+    """Return that nothing is accepted, why, and what would help."""
+    group, cut = _closest(decision)
+    why = text("none_unread")
+    if cut.read:
+        why = text(
+            "none_why",
+            read=cut.read,
+            count=cut.wrong[decision.right],
+            rate=cut.wrong[decision.right] / cut.read,
+            upper=_above_limit(cut.upper, decision.limit),
+        )
+    if decision.each_field:
+        closest = ", ".join(map(titles, group.fields))
+        why = f"{text('none_field', field=closest)} {why}"
+    lines = [text("none", **_promised(decision, text)), why]
+    return [*lines, *_what_would_help(decision, text, titles)]
+
+
+def _what_would_help(decision: Decision, text: Any, titles: Titles) -> Iterator[str]:
+    """Yield what would help where nothing is accepted, the surest first."""
+    _, cut = _closest(decision)
+    needed = _needed(decision, cut)
+    if needed is not None:
+        yield text("help_more", needed=needed)
+    elif cut.read:
+        is_good = cut.wrong[decision.right] < decision.limit * cut.read
+        yield text("help_small" if is_good else "help_no_more")
+    if decision.each_field:
+        yield text("help_each")
+    for other in sorted(decision.what_if, key=lambda other: other.limit):
+        if other.limit > decision.limit and other.accepted:
+            share = other.accepted / decision.values
+            limit = 100 * other.limit
+            yield text("help_limit", limit=limit, accepted=other.accepted, share=share)
+            break
+    if len(decision.runs) == 1:
+        yield text("help_run")
+    bad = [
+        name
+        for name, expected in decision.expected_by_field.items()
+        if expected.wrong > WORSE * decision.expected.wrong
+    ]
+    if bad:
+        bad.sort(key=lambda name: -decision.expected_by_field[name].wrong)
+        yield text("help_fields", fields=", ".join(map(titles, bad[:MOST_WORSE])))
+    if decision.tries == 1:
+        yield text("help_once")
+    else:
+        yield text("help_again", tries=decision.tries, plan=decision.plan_file)
+
+
+def _closest(decision: Decision) -> tuple[GroupDecision, ReadCut]:
+    """Return the strictest cut that comes closest to the limit, and its fields."""
+    firsts = [(group, group.cuts[0]) for group in decision.groups]
+    return min(firsts, key=lambda first: (not first[1].read, first[1].upper))
+
+
+def _needed(decision: Decision, cut: ReadCut) -> int | None:
+    """Return how many values to verify would most likely have been enough; None if none would.
+
+    A larger sample has more of the surest values in the same proportion, and of these as many are
+    taken to be wrong as were found.
+    """
+    if not cut.read:
+        return None
+    wrong = cut.wrong[decision.right] / cut.read
+    if wrong >= decision.limit:
+        return None
+    risk = (1 - Fraction(str(decision.confidence))) / decision.tries / len(decision.groups)
+    at_cut = values_needed(wrong, decision.limit, risk)
+    if at_cut is None:
+        return None
+    needed = 10 * round(at_cut / cut.read * decision.second.values / 10)
+    return needed if at_cut < cut.unread and needed > decision.second.values else None
 
 
 def control_sentences(controlled: Controlled, language: str = "en") -> list[str]:
@@ -45,37 +202,29 @@ def control_sentences(controlled: Controlled, language: str = "en") -> list[str]
         language: one of `hdbench.common.texts.LANGUAGES`.
     """
     text = partial(TEXTS.text, language=language)
-    if controlled.unit == "value":
-        return _of_values(controlled, text)
-
-    counted = partial(_counted_in, controlled, text, controlled.taken)
-    verdict = "control_holds" if controlled.holds else "control_open"
     other = next(right for right in RIGHTS if right != controlled.right)
-    sentences = [
-        counted("control", controlled.right),
+    if controlled.holds:
+        verdict = "control_holds"
+    elif controlled.wrong[controlled.right].rate > controlled.limit:
+        verdict = "control_missed"
+    else:
+        verdict = "control_open"
+    lines = [
+        _counted_in(controlled, text, "control", controlled.right),
         text(verdict, limit=controlled.limit),
-        counted("control_also", other),
-        text("control_means", confidence=controlled.confidence),
+        _counted_in(controlled, text, "control_also", other),
     ]
-    if not controlled.sealed:
-        sentences.append(text("control_not_sealed"))
-    return sentences + [
-        text(
-            "not_blind",
-            number=number,
-            items=controlled.items,
-            how=text("unknown") if how == UNKNOWN else how,
-        )
-        for how, number in sorted(controlled.not_blind.items())
-    ]
+    readings = controlled.readings
+    if readings.unreadable or readings.damaged or readings.unsettled:
+        lines.append(text("control_unread", **readings.model_dump()))
+    return lines
 
 
-def _counted_in(controlled: Controlled, text: Any, population: int, key: str, right: Right) -> str:
+def _counted_in(controlled: Controlled, text: Any, key: str, right: Right) -> str:
     """Return a sentence about wrong values in a control sample, and among those it stands for."""
-    wrong = controlled.wrong[right]
+    wrong, others = controlled.wrong[right], controlled.of - controlled.values
     sentence: str = text(
         key,
-        items=controlled.items,
         of=controlled.of,
         values=controlled.values,
         count=wrong.count,
@@ -83,34 +232,10 @@ def _counted_in(controlled: Controlled, text: Any, population: int, key: str, ri
         rate=wrong.rate,
         upper=wrong.upper,
         confidence=controlled.confidence,
-        taken=controlled.taken,
-        in_whole=round(wrong.rate * population),
-        at_most=round(wrong.upper * population),
+        in_whole=round(wrong.rate * others),
+        at_most=round(wrong.upper * others),
     )
     return sentence
-
-
-def _of_values(controlled: Controlled, text: Any) -> list[str]:
-    """Return the findings of a control sample of single values."""
-    others = controlled.of - controlled.values
-
-    counted = partial(_counted_in, controlled, text, others)
-    other = next(right for right in RIGHTS if right != controlled.right)
-    if controlled.holds:
-        verdict = "value_control_holds"
-    elif controlled.wrong[controlled.right].rate > controlled.limit:
-        verdict = "value_control_missed"
-    else:
-        verdict = "value_control_open"
-    lines = [
-        counted("value_control", controlled.right),
-        text(verdict, limit=controlled.limit),
-        counted("value_control_also", other),
-    ]
-    readings = controlled.readings
-    if readings and (readings.unreadable or readings.damaged or readings.unsettled):
-        lines.append(text("value_control_unread", **readings.model_dump()))
-    return lines
 
 
 def warning_in_words(warned: Warned, language: str = "en", titles: Titles = str) -> str:
@@ -145,56 +270,10 @@ def _shown(name: str, value: Any, language: str, titles: Titles) -> Any:
             TEXTS.text(f"each_{name}", language, **values | {"name": titles(values["name"])})
             for values in value
         )
-    return TEXTS.text("unknown", language) if value is None else value
+    return value
 
 
-def _taken(decision: Decision, outcome: Outcome, text: Any) -> list[str]:
-    count, left_out = len(outcome.fields), len(decision.counting.left_out)
-    fields = (
-        text("some_fields", count=count, of=count + left_out) if left_out else text("all_fields")
-    )
-    other = next(right for right in RIGHTS if right != decision.right)
-    terms = promised(decision, text)
-    paragraphs = [
-        text(
-            "taken",
-            items=decision.items,
-            passing=outcome.passing_in_whole,
-            values=outcome.of_whole,
-            share=outcome.share,
-            fields=fields,
-            threshold=outcome.threshold,
-            at_most=text(f"at_most_{decision.verdict}", **terms),
-        ),
-        text(
-            "measured",
-            checked=decision.checked,
-            passing=outcome.passing,
-            **_counted(outcome.wrong[decision.right]),
-        ),
-        text(
-            "also",
-            right=text(f"right_{other}"),
-            **_counted(outcome.wrong[other]),
-        ),
-    ]
-    if decision.verdict == "rule":
-        paragraphs.append(text("rule_means", confidence=decision.confidence))
-    if decision.scores is not None:
-        paragraphs.append(text("scores", path=decision.scores))
-    if decision.verdict == "exact":
-        paragraphs.append(text("by_exact", needed=1 / (1 - decision.confidence)))
-    return paragraphs
-
-
-def _counted(wrong: Wrong) -> dict[str, Any]:
-    """Return the figures for texts about wrong values."""
-    figures = wrong.model_dump()
-    return figures | {"wrong": wrong.count, "at_most": wrong.at_most_in_whole}
-
-
-def promised(decision: Decision | ValueDecision, text: Any) -> dict[str, Any]:
-    """Return the terms of a promise, by their names in the texts."""
+def _promised(decision: Decision, text: Any) -> dict[str, Any]:
     """Return the values that the texts about the limit share."""
     return {
         "confidence": decision.confidence,
@@ -203,29 +282,11 @@ def promised(decision: Decision | ValueDecision, text: Any) -> dict[str, Any]:
     }
 
 
-def _refused(decision: Decision, text: Any) -> list[str]:
-    refusal = text(f"refused_{decision.verdict}", **promised(decision, text))
-    if not decision.counting.steps:
-        return [f"{refusal} {text('refused_fields')}"]
-    first = decision.counting.steps[0]
-    least = least_items(decision.limit, decision.confidence)
-    if first.items < least:
-        why = text("refused_items", items=first.items, least=least)
-    elif decision.verdict == "exact":
-        needed = 1 / (1 - decision.confidence)
-        why = text("refused_capital", capital=first.bound, needed=needed)
-    else:
-        why = text("refused_bound", bound=above_limit(first.bound, decision.limit))
-    if decision.needed is None:
-        return [f"{refusal} {why}", text("needed_none")]
-    return [f"{refusal} {why}", text("needed", needed=decision.needed)]
-
-
-def above_limit(bound: float, limit: float) -> float:
+def _above_limit(bound: float, limit: float) -> float:
     """Return a bound in percent, with as many decimals as show that it is above the limit.
 
     Example:
-        >>> above_limit(0.0623, 0.05), above_limit(0.050006, 0.05)
+        >>> _above_limit(0.0623, 0.05), _above_limit(0.050006, 0.05)
         (6.2, 5.001)
     """
     digits = 1

@@ -26,7 +26,7 @@ from hdbench.trust.applied_folder import (
 )
 from hdbench.trust.applying import BELOW, LEFT_OUT, NO_ANSWER, NOT_READ
 from hdbench.trust.listed import read_listed
-from hdbench.trust.runs import Runs, opened_answers
+from hdbench.trust.runs import Runs, opened_runs
 from hdbench.trust.states import ValueStates
 from hdbench.trust.values import value_of
 
@@ -87,7 +87,7 @@ class AppliedWorkList:
         self.benchmark = benchmark = load_benchmark(str(folder))
         check_same_list(self._plan, benchmark, out)
         states = ValueStates(self._plan, benchmark, out, applied, is_worked=False)
-        self._places = _places(out / VALUES, read_listed(path).fields, self.seal, path, states)
+        self._places = _places(out / VALUES, read_listed(path), self.seal, path, states)
         self.items: Sequence[str] = list(self._places)
         self._path = out / VALUES
         self._open = ExitStack()
@@ -177,7 +177,7 @@ class AppliedWorkList:
     def _opened_runs(self, benchmark: Benchmark, out: Path, plan_file: Path) -> Runs:
         # Runs lie beside the plan that was applied; the folder has a copy of it.
         beside = plan_file if plan_file.exists() else out / PLAN
-        opening = opened_answers(
+        opening = opened_runs(
             self._plan.runs, self._plan.fields, benchmark, beside, all_are_loaded=True
         )
         return self._open.enter_context(opening)

@@ -26,20 +26,18 @@ from hdbench.home.run_list import RunView
 from hdbench.trust.applied_folder import CONTROL, TAKEN, WORK_LIST
 from hdbench.trust.checking import values_to_read
 from hdbench.trust.control import Controlled
-from hdbench.trust.forecasting.by_values import SECONDS_PER_VALUE, value_forecast
-from hdbench.trust.learned.decision import ValueDecision
-from hdbench.trust.learned.files import learn_once
-from hdbench.trust.learned.plan import (
+from hdbench.trust.decision import Decision
+from hdbench.trust.learned_files import learn_once
+from hdbench.trust.plan import (
     DEFAULT_LEARN,
     DEFAULT_VERIFY,
+    MAX_LIMIT,
     MAX_VALUES,
-    ValuePlan,
-    ValuePlanOptions,
+    PlanOptions,
 )
-from hdbench.trust.plan import MAX_LIMIT
-from hdbench.trust.value_words import value_sentences, worry
 from hdbench.trust.values import fields_of
-from hdbench.trust.words import control_sentences, warning_in_words
+from hdbench.trust.words import control_sentences, sentences, warning_in_words, worry
+from hdbench.trust.work import SECONDS_PER_VALUE, work_left
 from hdbench.trust.working import AppliedWorkList
 
 if TYPE_CHECKING:
@@ -184,11 +182,10 @@ def _time(values: int, language: str, seconds: float = SECONDS_PER_VALUE) -> str
     return time_in_words(values * seconds / 3600, language)
 
 
-def _of_decision(decision: ValueDecision, titles: Titles, language: str) -> dict[str, Any]:
-    work = value_forecast(decision)
+def _of_decision(decision: Decision, titles: Titles, language: str) -> dict[str, Any]:
     return {
         "decision": decision,
-        "sentences": value_sentences(decision, work, language, titles),
+        "sentences": sentences(decision, work_left(decision), language, titles),
         "worry": worry(decision, language),
         "warnings": [warning_in_words(each, language, titles) for each in decision.warnings],
     }
@@ -230,7 +227,7 @@ def _plan(visit: Visit) -> Done:
     wanted = [field for field in fields if f"field:{field}" in form]
     if not wanted:
         raise HdbenchError("choose at least one field")
-    options = ValuePlanOptions(
+    options = PlanOptions(
         learn=_number(form, "learn"),
         verify=_number(form, "verify"),
         limit=_percent(form) / 100,
@@ -274,7 +271,7 @@ def _learn(visit: Visit) -> Done:
     """Learn from the first values, and draw those to verify it."""
     view, decisions = _planned(visit.collection), visit.collection.decisions
     plan = view.plan
-    assert isinstance(plan, ValuePlan)  # noqa: S101  `_planned` looked
+    assert plan is not None  # noqa: S101  `_planned` looked
     visit.collection.background.start(
         _LEARNING, lambda: learn_once(plan, decisions.dataset(), view.plan_file)
     )

@@ -4,20 +4,29 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from hdbench.answers.letters import text_of
+from rapidfuzz.distance import Levenshtein
+
+from hdbench.answers.letters import folded, text_of
 from hdbench.results.result import Result
 from hdbench.scoring.analysis.error_classes import pair
 from hdbench.scoring.field_rates import INDEX
 from hdbench.scoring.metric import FieldMatch, Outcome
-from hdbench.trust.forecasting.work import DEFAULT_PACE
-from hdbench.trust.forecasting.work import keystrokes as between
+
+KEYSTROKES_PER_MINUTE = 214
+"""0.28 s per key: an average typist at 40 words per minute (Card, Moran and Newell, "The
+keystroke-level model for user performance time with interactive systems", 1980)."""
+
+SECONDS_PER_LOOK = 2.7
+"""Twice 1.35 s of mental preparation (of the same source), to find a value on the image and to
+compare it. That these two are enough is our assumption."""
 
 
 def keystrokes(result: Result) -> float | None:
     """Return the mean number of keystrokes that correct an item; of a sample, for the population.
 
-    They are those of `hdbench.trust.forecasting.work.keystrokes`, over the values that the metric
-    compares. Values that match without being equal need some, too.
+    They are the Levenshtein distance of a value from its truth, in which only letters count (see
+    `folded`), over the values that the metric compares. Values that match without being equal need
+    some, too.
 
     Returns:
         None if the result did not keep what became of every item.
@@ -32,7 +41,7 @@ def keystrokes(result: Result) -> float | None:
 def hours_left(result: Result) -> float | None:
     """Return the hours of a person who checks all values of all items and corrects the wrong ones.
 
-    The pace is that of `hdbench.trust.forecasting.work`.
+    The pace is an assumption, see `KEYSTROKES_PER_MINUTE` and `SECONDS_PER_LOOK`.
 
     Returns:
         None if the metric compares no values, or see `keystrokes`.
@@ -41,13 +50,14 @@ def hours_left(result: Result) -> float | None:
     if strokes is None or result.effort is None:
         return None
     items = len(result.ids)
-    return DEFAULT_PACE.hours(looks=items * result.effort.values, keystrokes=items * strokes)
+    looks = items * result.effort.values * SECONDS_PER_LOOK
+    return looks / 3600 + items * strokes / KEYSTROKES_PER_MINUTE / 60
 
 
 def _of_item(item: Mapping[str, Any]) -> int:
     matches = pair([FieldMatch(**match) for match in item["fields"]])
     return sum(
-        between(text_of(match.prediction), text_of(match.reference))
+        Levenshtein.distance(folded(text_of(match.prediction)), folded(text_of(match.reference)))
         for match in matches
         if match.outcome != "correct" or match.similarity < 1
     )

@@ -1,1 +1,0 @@
-"""Trust that is learned from single values that people checked, and verified by others."""

@@ -1,0 +1,193 @@
+"""Decisions and control samples in sentences, each case by hand."""
+
+import pytest
+from helpers.single_values import CUT, DECISION, FAILED, NOTHING, STAGE, made
+
+from hdbench.errors import HdbenchError
+from hdbench.trust.control import Controlled
+from hdbench.trust.words import control_sentences, sentences, warning_in_words, worry
+from hdbench.trust.work import work_left
+
+
+def said(decision, language="en", **options):
+    return sentences(decision, work_left(decision, **options), language)
+
+
+def test_what_is_accepted_comes_first_and_errors_next():
+    # 400 values at 9 s are an hour; a quarter of them are wrong.
+    assert said(made(), wage=40) == [
+        "700 of the 2,000 values in 1,000 items (35.0%) can be accepted without anybody looking at "
+        "them. With 90% confidence, at most 5% of them are wrong, counted to the letter.",
+        "Wrong values that go in unnoticed: about 11, and at most 20 by the upper bound. Nobody "
+        "knows which ones.",
+        "To verify it, people read 400 values that would have been accepted: 6 were wrong (1.5%). "
+        "Counted by the benchmark's own threshold, 1 was wrong (0.2%).",
+        "A person looks at 400 values, which takes about 60 minutes at 9 seconds for each "
+        "(measured while values were read). About 100 of them are wrong, by what was learned. This "
+        "work costs 40 US dollars.",
+        "People have read 900 values already: what they read goes in.",
+    ]
+
+
+def test_a_promise_for_each_field_names_the_fields():
+    group = {"fields": ["year"], "cuts": [CUT], "cut": 50_000_000}
+    field = {"year": DECISION["by_field"]["year"] | {"promised": True}}
+    first, *_ = said(made(each_field=True, groups=[group], by_field=field))
+    assert (
+        "at most 5% of the accepted values of each of these fields are wrong, counted to the "
+        "letter: year." in first
+    )
+
+
+def test_several_tries_are_named():
+    assert said(made(tries=2))[-1].startswith("The plan provides for 2 tries, which share the risk")
+
+
+def test_where_nothing_is_accepted_it_says_why_and_what_helps():
+    nothing, why, more, limit, once, look, read = said(made(**NOTHING))
+    assert nothing.startswith("Nothing can be accepted unseen: even for the surest values, it")
+    assert why == (
+        "Of the surest values, people read 400, and 16 were wrong (4.0%). Of those that nobody "
+        "read, up to 5.6% may be wrong."
+    )
+    # At 4 % in truth, 1,100 values are too few to show 5 %.
+    assert more == "More values to verify would hardly help: the collection is too small for that."
+    assert limit.startswith("A higher limit would help: at 10%, this sample would have allowed 900")
+    assert once.startswith("This collection cannot be tried again")
+    assert look.startswith("A person looks at 1,100 values, which takes about 2.8 hours")
+    assert read.startswith("People have read 900 values")
+
+
+def of_cut(**changes):
+    group = {"fields": ["title", "year"], "cuts": [FAILED | changes], "cut": None}
+    return made(**NOTHING | {"groups": [group]})
+
+
+@pytest.mark.parametrize(
+    ("decision", "line"),
+    [
+        # With 3 % in truth, 446 values show 5 % with the chance of .8 (scipy's binomial), and 100
+        # of 600 were of this kind: 446 / 100 * 600.
+        (
+            of_cut(read=100, wrong={"letter": 3, "threshold": 0}, unread=10**6, upper=0.066),
+            "More values to verify would help: with about 2,680, some values would most likely",
+        ),
+        (
+            of_cut(wrong={"letter": 30, "threshold": 9}, upper=0.0933),
+            "More values to verify would not help: too many of the surest ones are wrong.",
+        ),
+        (of_cut(read=0, wrong={"letter": 0, "threshold": 0}, upper=1.0), "None of the surest"),
+        (made(**NOTHING, runs=["heron"]), "A second model would help"),
+        (
+            made(
+                **NOTHING,
+                expected_by_field=DECISION["expected_by_field"]
+                | {"shelfmark": {"values": 1_000, "wrong": 0.6}},
+            ),
+            "Fewer fields would help: the values of shelfmark are most often wrong.",
+        ),
+        (made(**NOTHING, tries=3), "If one of the 3 tries is left, the next plan names this one"),
+        (made(**NOTHING, each_field=True), "A promise for all fields together needs fewer"),
+        (made(**NOTHING, each_field=True), "The field that comes closest is title, year. Of the"),
+    ],
+)
+def test_each_thing_that_would_help_is_named_where_it_would(decision, line):
+    assert any(each.startswith(line) for each in said(decision))
+    if decision.groups[0].cuts[0].read != 100:
+        assert not any("with about" in each for each in said(decision))
+
+
+@pytest.mark.parametrize(
+    ("rate", "beginning"),
+    [
+        (0.024, "No. Of the values that were read, 2.4% were wrong: less than half of the 5%"),
+        (0.031, "No, as long as up to 5% of wrong values is acceptable to you. 3.1% were found"),
+    ],
+)
+def test_whether_to_worry_depends_on_how_much_was_found(rate, beginning):
+    wrong = DECISION["wrong"] | {"letter": DECISION["wrong"]["letter"] | {"rate": rate}}
+    assert worry(made(wrong=wrong)).startswith(beginning)
+    assert worry(made(wrong=wrong)).endswith("Nothing else stands out.")
+    once = {"key": "read_once", "values": {"values": 900}}
+    assert worry(made(wrong=wrong, warnings=[once])).endswith("before you use it:")
+
+
+def test_where_nothing_is_accepted_nothing_is_to_worry_about():
+    assert worry(made(**NOTHING)).startswith("Not about errors: as nothing is accepted")
+
+
+WARNINGS = [
+    ("twins", {"one": "a", "other": "b", "same": 9, "either": 12}, "In 9 of the 12"),
+    ("read_once", {"values": 900}, "Each of the 900 values was read by one person only"),
+    ("readers_differ", {"twice": 60, "same": 40}, "The people who read do not agree: of 60"),
+    ("not_readable", {"unreadable": 7, "damaged": 1, "values": 600}, "Of the 600 values to"),
+    ("unsettled", {"count": 1}, "On 1 value to verify"),
+    ("unsettled", {"count": 2}, "On 2 values to verify"),
+    ("fields_may_be_above", {"fields": [{"name": "year", "share": 0.061}]}, "The limit is kept"),
+    ("unanswered_items", {"count": 1, "items": 5}, "No model answered 1 of the 5 items"),
+]
+
+
+@pytest.mark.parametrize(("key", "values", "beginning"), WARNINGS)
+def test_each_warning_has_words_in_both_languages(key, values, beginning):
+    (warned,) = made(warnings=[{"key": key, "values": values}]).warnings
+    english, german = warning_in_words(warned), warning_in_words(warned, "de")
+    assert english.startswith(beginning)
+    assert german != english
+    if key == "fields_may_be_above":
+        assert "year (6.1%)" in english
+        assert "year (6,1\N{NO-BREAK SPACE}%)" in german
+
+
+def test_in_german_nothing_is_left_in_english():
+    for decision in (made(tries=2), made(**NOTHING, runs=["x"]), made(**NOTHING, each_field=True)):
+        english, german = said(decision), said(decision, "de")
+        assert len(english) == len(german)
+        assert set(english) & set(german) == set()
+        assert worry(decision) != worry(decision, "de")
+
+
+def test_the_pace_says_where_it_comes_from():
+    unknown = STAGE | {"seconds": None}
+    assumed = made(first=unknown, second=unknown | {"values": 600})
+    assert any("12 seconds for each (an assumption" in line for line in said(assumed))
+    for wage in (-1, 10**7):
+        with pytest.raises(HdbenchError, match="must be from 0 to 1,000,000"):
+            work_left(made(), wage=wage)
+
+
+def controlled(count, upper, **readings):
+    found = {"count": count, "rate": count / 100, "upper": upper}
+    return Controlled.model_validate(
+        {
+            "plan": "a" * 64,
+            "of": 700,
+            "values": 100,
+            "limit": 0.05,
+            "confidence": 0.9,
+            "right": "letter",
+            "wrong": {"letter": found, "threshold": found | {"count": 0, "rate": 0.0}},
+            "by_field": {},
+            "readings": STAGE | readings,
+        }
+    )
+
+
+def test_a_control_sample_of_values_speaks_of_those_left():
+    first, holds, also = control_sentences(controlled(1, 0.036))
+    # 600 others: 1 % of them are 6, 3.6 % are 21.6.
+    assert first == (
+        "Of 700 accepted values, 100 were drawn at random and read without seeing what was "
+        "accepted: 1 was wrong to the letter (1.0%). With 90% confidence, at most 3.6% of the "
+        "others are wrong: about 6, and at most 22."
+    )
+    assert holds == "This is within the limit of the plan, 5.0%."
+    assert also.startswith("Counted by the benchmark's own threshold, 0 of 100 were wrong")
+    assert control_sentences(controlled(3, 0.064))[1].startswith("The upper bound is above")
+    assert control_sentences(controlled(8, 0.13))[1].startswith("More was found wrong than")
+    assert control_sentences(controlled(1, 0.036, damaged=1))[-1].startswith("Of the values that")
+
+
+def test_what_does_not_follow_from_the_cuts_is_no_decision():
+    with pytest.raises(ValueError, match="does not follow from the cuts"):
+        made(**NOTHING | {"accepted": 5})

@@ -77,7 +77,6 @@ NUMBERED = [
     "run cards --model m --max-side {number} --dry-run",
     "annotate collection --double {number} --port 0",
     "space --namespace none --port {number}",
-    "agreement collection --seed {number}",
 ]
 
 

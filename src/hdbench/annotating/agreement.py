@@ -27,15 +27,12 @@ RESAMPLES = 10_000
 LEVEL = 0.95
 
 
-def agreement_of(
-    folder: Path, annotated: Sequence[Annotated], *, seed: int = 0
-) -> Agreement | None:
+def agreement_of(folder: Path, annotated: Sequence[Annotated]) -> Agreement | None:
     """Return the agreement of people, from their entries before anything was settled.
 
     Args:
         folder: the collection.
         annotated: the items that several people annotated, and are done with.
-        seed: the seed of the intervals' random numbers.
 
     Returns:
         None if there are no such items.
@@ -47,7 +44,7 @@ def agreement_of(
         return None
     spec = read_spec(folder / "benchmark.yaml")
     metric = spec.make_metric()
-    settings = {"resamples": RESAMPLES, "seed": seed}
+    settings = {"resamples": RESAMPLES, "seed": 0}
     records = [item.records for item in annotated]
     fields = units_by_field([list(by_name.values()) for by_name in records], rules_for(metric))
     return Agreement(

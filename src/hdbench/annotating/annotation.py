@@ -273,10 +273,13 @@ def with_assignments(
     """
     joined, added = list(ours.assignments), []
     for assignment in theirs.assignments:
-        same = next((n for n, each in enumerate(joined) if each.items == assignment.items), None)
-        if same is not None:
-            joined[same] = joined[same].joined_by(assignment.annotators)
-            continue
+        drawn = (assignment.items, assignment.seed)
+        same = next((n for n, each in enumerate(joined) if (each.items, each.seed) == drawn), None)
+        if same is not None and assignment.seed is not None:
+            together = joined[same].joined_by(assignment.annotators)
+            if len(together.annotators) <= MAX_ANNOTATORS:
+                joined[same] = together
+                continue
         for item in assignment.items:
             here = ours.annotators(item)
             if item not in rows:

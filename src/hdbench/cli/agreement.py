@@ -1,9 +1,7 @@
 """Command that says how well people agree."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.console import Console
 from rich.text import Text
 
@@ -26,7 +24,6 @@ LEAST_ROOM = 12
 def command(
     folder: Path,
     *,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
     json_out: JsonOut = None,
 ) -> None:
     """How well do the people agree who annotated the same items?
@@ -36,11 +33,10 @@ def command(
 
     Args:
         folder: The collection's folder.
-        seed: For the random numbers of the intervals.
         json_out: Write the figures to this file.
     """
     finished, unfinished = read_assigned(folder)
-    agreement = agreement_of(folder, finished, seed=seed)
+    agreement = agreement_of(folder, finished)
     if agreement is None:
         why = Message("let two people read the same items, with hdbench annotate --double")
         if unfinished:

@@ -276,7 +276,6 @@ def test_what_a_table_says_is_text_in_the_card(folder, run_hdbench):
         (("a", "scans", "--truth", "t.csv", "--map", "Tag=day"), "t.csv"),
         (("a", "scans", "--truth", "t.csv", "--map", "Orte=id"), "no ground truth fits an image"),
         (("a", "scans", "--map", "x=y"), "this ground truth is not a table"),
-        (("a", "scans", "--language", "deutsch"), "language deutsch: must be a code"),
         (("a", "scans", "--licence", "CC BY"), "'CC BY': SPDX knows no such licence: did you mean"),
         (("a", "scans", "--licence", "CC0-1.0"), "'CC0-1.0': is not in small letters: write cc0"),
         (("a", "scans", "--truth", "~$t.xlsx"), "~$t.xlsx: Excel's lock file: name t.xlsx itself"),

@@ -71,7 +71,7 @@ def made(desk, run_hdbench):
     """What `new` printed, after the person had looked at the mapping."""
     return run_hdbench(
         *("new", "karten", "scans", "--truth", "wahrheit.csv", "--title", "Karten"),
-        *("--map", "Schrift=column:script", "--licence", "cc0-1.0", "--language", "de"),
+        *("--map", "Schrift=column:script", "--licence", "cc0-1.0"),
         cwd=desk,
     )
 

@@ -60,7 +60,6 @@ def command(
     fields: Annotated[str | None, typer.Option(metavar="FIELD,…")] = None,
     title: str = "",
     licence: str = "other",
-    language: Annotated[str, typer.Option(metavar="CODE")] = "und",
 ) -> None:
     """Make a benchmark from your own images, and a ground truth where there is one.
 
@@ -87,7 +86,6 @@ def command(
             persons[].name for those of a list. By default one text, a transcription.
         title: What people call the collection.
         licence: The licence of images and ground truth: cc0-1.0, cc-by-4.0, …
-        language: The language of the items: de, fr, la, …
     """
     columns, mapping_file = _mapping(mapping or [])
     requested = CollectionRequest(
@@ -103,7 +101,6 @@ def command(
         fields=tuple(names_in(fields)),
         title=title,
         licence=licence,
-        language=language,
     )
     sources = read_sources(requested)
     plan = make_plan(requested, sources)

@@ -23,12 +23,6 @@ from hdbench.common.translation import set_language
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
 
-collect_ignore = [
-    "reading/fuzz_readers.py",
-    "helpers/plain_install",
-    "speed",
-]  # none of them is a test
-
 settings.register_profile("untimed", deadline=None)  # no assertion here is on time
 settings.load_profile("untimed")
 

@@ -58,6 +58,7 @@ def test_server_answers_and_ends_while_lock_is_held_elsewhere(tmp_path):
         assert {store.state(item).status for item in store.items} == {"done"}
 
 
+@pytest.mark.nightly
 def test_what_is_cancelled_at_the_end_is_said_in_one_line(tmp_path):
     with (tmp_path / "errors").open("w") as errors:
         served = Served(write_collection(tmp_path / "cards"), errors=errors)
@@ -97,6 +98,7 @@ def test_stuck_pictures_block_neither_threads_nor_shutdown(tmp_path):
             served.process.kill()
 
 
+@pytest.mark.nightly
 def test_history_with_many_changes_is_shown_to_everyone(tmp_path):
     folder = write_collection(tmp_path / "cards")
     (folder / "history").mkdir()

@@ -259,7 +259,7 @@ def test_merge_keeps_concurrent_writes_of_another_process(collection, tmp_path, 
     assert truth(collection, "b2") == {"title": "Egmont"}
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_merging_in_any_order_and_repeatedly_gives_the_same(collection, tmp_path, seed):
     rng = random.Random(seed)
     folders = {name: shutil.copytree(collection, tmp_path / name) for name in ("anna", "ben")}

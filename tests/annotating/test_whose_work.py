@@ -297,6 +297,7 @@ def test_a_record_that_would_be_too_large_is_refused(collection, tmp_path):
     assert not (collection / "history/ben.jsonl").exists()
 
 
+@pytest.mark.nightly
 def test_more_of_one_item_than_is_looked_at_is_refused(collection, tmp_path):
     chain = [line(n, to="x" * 4_000_000, after=f"{n - 1:032x}" if n else None) for n in range(17)]
     with pytest.raises(HdbenchError, match=":17: more changes than are taken in"):
@@ -314,6 +315,7 @@ def test_changes_with_too_many_predecessors_are_refused(collection, tmp_path):
     assert not (collection / "history/ben.jsonl").exists()
 
 
+@pytest.mark.nightly
 def test_existing_oversized_history_opens_and_can_be_settled(collection):
     (collection / "history").mkdir()
     (collection / "history/ben.jsonl").write_text("".join(many(1_600)))

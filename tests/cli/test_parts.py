@@ -57,15 +57,3 @@ def test_compare_gives_the_same_figures(runs, run_hdbench, parts, whole):
         found.append(json.loads((runs / f"{name}.json").read_text())["comparisons"])
     assert found[0] == found[1]
     assert found[0][0]["figures"]["f1_micro"]["a"] == 0.75  # two of four years are wrong
-
-
-@pytest.mark.parametrize(("parts", "whole"), [("parts", "whole"), ("shards", "one")])
-def test_report_gives_the_same_result(runs, run_hdbench, parts, whole):
-    found = []
-    for name in (parts, whole):
-        ran(run_hdbench, runs, "report", "hdb/cards", name, "-o", f"r-{name}")
-        result = json.loads((runs / f"r-{name}/result.json").read_text())
-        del result["answers"]
-        found.append(result)
-    assert found[0] == found[1]
-    assert (found[0]["items"], found[0]["answered"]) == (4, 4)

@@ -65,16 +65,6 @@ def test_score_explains_missing_cer_interval_and_adds_figures(wine, run_hdbench)
     assert "interval" not in record["effort"]
 
 
-def test_a_comparison_speaks_from_the_capped_figure(wine, run_hdbench):
-    done = run_hdbench("compare", "lucky.json", "steady.json", cwd=wine)
-    assert "cer_capped: not separable: p = 0.0001 is below 0.05, but failures" in done.stdout
-    assert "runs are compared by cer_capped, as one item can outweigh all others" in done.stdout
-    done = run_hdbench("compare", "lucky.json", "stuck.json", cwd=wine)
-    assert "cer_capped: lucky is better: p = 0.0001 is below 0.05\n" in done.stdout
-    german = run_hdbench("--language", "de", "compare", "lucky.json", "steady.json", cwd=wine)
-    assert "cer_capped: nicht zu unterscheiden: p = 0,0001 liegt unter 0,05, aber" in german.stdout
-
-
 def test_leaderboard_shows_both_figures_and_ranks_by_capped(wine, run_hdbench):
     runs = ("lucky.json", "steady.json", "stuck.json")
     done = run_hdbench("leaderboard", *runs, cwd=wine)
@@ -97,16 +87,6 @@ def test_leaderboard_shows_both_figures_and_ranks_by_capped(wine, run_hdbench):
     [board] = leaderboards({run: read_result(wine / run) for run in runs})
     page = leaderboard_page([board])
     assert page.count(">character error rate (at most 1 per item)<") >= 1
-
-
-def test_a_report_names_the_figure_that_compares(wine, run_hdbench):
-    done = run_hdbench("report", "hdb/wine", "lucky.jsonl", "--out", "report", cwd=wine)
-    assert done.returncode == 0, done.stderr
-    page = next((wine / "report").rglob("*.html")).read_text(encoding="utf-8")
-    capped = "character error rate (at most 1 per item)"
-    assert f"Runs are compared by {capped}: <b>0.0250</b>. 95% interval: <b>0.0" in page
-    assert f"No interval, as one item can outweigh all others: see {capped}." in page
-    assert "None." not in page
 
 
 def test_the_space_says_the_same(wine):

@@ -626,12 +626,14 @@ def with_invented(number):
     return {"e": [{"n": f"Boreux {n}", "p": "Genf"} for n in range(number)] + TWENTY["e"]}
 
 
+@pytest.mark.nightly
 def test_ten_thousand_invented_entries():
     truth, answer = TWENTY, with_invented(10_000)
     assert counts(answer, truth) == (40, 20_000, 0, 1.0)
     assert records(answer, truth, lists="ordered") == (20, 0, 10_000)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("lists", ["aligned", "ordered"])
 def test_twice_as_many_invented_entries_are_twice_the_work(lists):
     assert growth(lambda number: scored(with_invented(number), TWENTY, lists=lists), 5_000) < 2.2

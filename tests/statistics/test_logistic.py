@@ -38,6 +38,7 @@ def test_the_gradient_is_nothing_at_the_minimum(drawn):
     assert np.abs(gradient).max() < 1e-8
 
 
+@pytest.mark.nightly
 @given(observations())
 def test_no_other_program_finds_a_better_point(drawn):
     columns, outcomes = drawn

@@ -64,11 +64,9 @@ NAMED = [
     "new own collection/images --title {name}",
     "run {name} --model x",
     "run cards --model {name} --backend {name}",
-    "errata add {name} 1 f 1 2 --kind form --evidence x --proposed-by a --approved-by b",
 ]
 
 NUMBERED = [
-    "audit cards one.jsonl --agreeing {number}",
     "trust plan cards runs/one runs/two --limit {number}",
     "trust plan cards runs/one runs/two --seed {number}",
     "run cards --model m --timeout {number}",

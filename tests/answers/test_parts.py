@@ -12,11 +12,8 @@ import pytest
 
 from hdbench.answers import unpacking
 from hdbench.answers.files import open_container
-from hdbench.answers.folders import answer_parts
-from hdbench.answers.run_info import has_answers
 from hdbench.answers.schema import AnswerSchema
 from hdbench.errors import HdbenchError
-from hdbench.results.files import answers_sha256
 
 SCHEMA = AnswerSchema({"properties": {"title": {"type": "string"}, "year": {"type": "integer"}}})
 
@@ -70,9 +67,6 @@ def test_parts_are_one_file_in_natural_order(tmp_path, ending):
     answers = answers_in(tmp_path)[None]
     assert answers == EXPECTED
     assert list(answers) == list(EXPECTED)  # part-2 before part-10
-    assert [path.name for path in answer_parts(tmp_path)] == [
-        f"part-{part}.{ending}" for part in range(12)
-    ]
 
 
 def test_parts_may_be_in_a_zip_or_beside_run_json(tmp_path):
@@ -187,56 +181,6 @@ def test_a_part_of_plain_lines_may_be_empty(tmp_path):
     write_part(tmp_path / "1.jsonl", [entry(0)])
     write_part(tmp_path / "2.jsonl", [])
     assert list(answers_in(tmp_path)[None]) == ["0000"]
-
-
-@pytest.fixture
-def ours(tmp_path):
-    """Our run folder in shards: two merged answers, and four that are not."""
-    run = tmp_path / "run"
-    (run / "shards").mkdir(parents=True)
-    (run / "run.json").write_text("{}")
-    write_part(run / "answers.jsonl", [entry(0), entry(1)])
-    for rank in range(2):
-        questions = [{"id": f"{2 * rank + number:04}", "text": "?"} for number in (2, 3)]
-        write_part(run / f"shards/{rank:05}.items.jsonl", questions)
-        write_part(run / f"shards/{rank:05}.jsonl", [entry(2 * rank + 2), entry(2 * rank + 3)])
-        (run / f"shards/{rank:05}.json").write_text('{"state": "running"}')
-    (run / "shards/launch.json").write_text("{}")
-    return run
-
-
-def test_our_run_is_read_while_it_is_in_shards(ours):
-    assert list(answers_in(ours)[None]) == [f"{number:04}" for number in range(6)]
-    assert answer_parts(ours) == [
-        ours / "answers.jsonl",
-        ours / "shards/00000.jsonl",
-        ours / "shards/00001.jsonl",
-    ]
-    assert has_answers(ours)
-    before = answers_sha256(ours)
-    write_part(ours / "shards/00001.jsonl", [entry(4)])
-    assert answers_sha256(ours) != before
-
-
-def test_our_run_may_have_shards_only_and_no_answer_yet(ours):
-    (ours / "answers.jsonl").unlink()
-    assert len(answers_in(ours)[None]) == 4
-    for rank in range(2):
-        (ours / f"shards/{rank:05}.jsonl").write_bytes(b"")
-    assert not has_answers(ours)
-    (ours / "shards/00000.jsonl").unlink()
-    (ours / "shards/00001.jsonl").unlink()
-    assert not has_answers(ours)
-    assert refused(ours) == f"{ours}: no predictions in this run yet"
-
-
-def test_a_line_that_is_merged_already_counts_once(ours):
-    with (ours / "answers.jsonl").open("ab") as file:  # the merge was killed at this point
-        file.write(as_lines([entry(2)]))
-    assert len(answers_in(ours)[None]) == 6
-    with (ours / "answers.jsonl").open("ab") as file:
-        file.write(as_lines([entry(3, seconds=1.0)]))
-    assert f"{ours}/shards/00000.jsonl:2: a second answer for id '0003'" in refused(ours)
 
 
 def lists(texts, starts):

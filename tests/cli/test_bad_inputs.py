@@ -39,7 +39,6 @@ PATHS = {
         "annotate collection --only {path} --port 0",
     ],
     "agreement": ["agreement {path}"],
-    "status": ["status {path}"],
     "run": ["run --model m --images {path} --out o"],
     "check": ["check {path}"],
     "publish": ["publish {path} --dry-run"],
@@ -63,16 +62,16 @@ NAMED = [
     "new own collection/images --fields {name}",
     "new own collection/images --title {name}",
     "run {name} --model x",
-    "run cards --model {name} --backend {name}",
+    "run cards --model {name} --engine {name}",
 ]
 
 NUMBERED = [
     "trust plan cards runs/one runs/two --limit {number}",
     "trust plan cards runs/one runs/two --seed {number}",
-    "run cards --model m --timeout {number}",
+    "run cards --model m --option timeout={number}",
     "run cards --model m --limit {number} --dry-run",
-    "run cards --model m --temperature {number} --dry-run",
-    "run cards --model m --max-side {number} --dry-run",
+    "run cards --model m --option temperature={number} --dry-run",
+    "run cards --model m --option max_side={number} --dry-run",
     "annotate collection --double {number} --port 0",
     "space --namespace none --port {number}",
 ]

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -126,37 +125,17 @@ class Run:
     def log(self) -> str:
         return (self.here / "run.log").read_text()
 
-    def status(self) -> dict:
-        done = self.hdbench("status", "runs/a", "--json")
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    def shard(self, rank: int) -> int:
-        """How many answers a rank has recorded."""
-        return lines_of(self.folder / f"shards/{rank:05d}.jsonl")
-
-    def has_begun(self, rank: int) -> bool:
-        """Whether a rank has said anything."""
-        return (self.folder / f"shards/{rank:05d}.json").exists()
-
     def recorded(self) -> int:
-        """How many answers are recorded anywhere."""
-        shards = (self.folder / "shards").glob("[0-9]*[0-9].jsonl")
-        return lines_of(self.folder / "answers.jsonl") + sum(map(lines_of, shards))
+        """How many answers are recorded in it, or in its parts."""
+        return sum(map(lines_of, self.files()))
 
-    def kill_rank(self, rank: int) -> bool:
-        """Kill the process of a rank, as its state names it; False if it had ended."""
-        state = json.loads((self.folder / f"shards/{rank:05d}.json").read_text())
-        try:
-            os.kill(state["pid"], signal.SIGKILL)
-        except ProcessLookupError:
-            return False
-        return True
+    def files(self) -> list[Path]:
+        """The files of answers, in order."""
+        return sorted(self.folder.glob("part-*/answers.jsonl")) or [self.folder / "answers.jsonl"]
 
     def check_whole(self, count: int) -> None:
-        """One answer to each item, all in one file, and no shards left."""
-        assert not (self.folder / "shards").exists()
-        lines = (self.folder / "answers.jsonl").read_text().splitlines()
+        """One answer to each item."""
+        lines = [line for path in self.files() for line in path.read_text().splitlines()]
         assert sorted(json.loads(line)["id"] for line in lines) == ids_of(count)
 
 

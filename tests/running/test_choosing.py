@@ -33,15 +33,6 @@ def test_all_items_with_their_media(benchmark):
     assert choice.subset is None
 
 
-def test_quick_subset_is_independent_of_item_order(benchmark):
-    first = of_benchmark(benchmark, quick=True)
-    path = benchmark.folder / "metadata.jsonl"
-    path.write_text("".join(reversed(path.read_text().splitlines(keepends=True))))
-    assert set(ids(of_benchmark(benchmark, quick=True))) == set(ids(first))
-    assert len(first.questions) == 20
-    assert first.subset == "quick, 20 drawn with seed 0, of 40 items"
-
-
 def test_a_limit_and_named_ids_are_said(benchmark):
     choice = of_benchmark(benchmark, ids=["0007", "0003", "0005"], limit=2)
     assert ids(choice) == ["0003", "0005"]

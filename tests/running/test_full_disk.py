@@ -1,12 +1,10 @@
 """Runs on a full disk: no answer that was recorded is lost or asked for twice."""
 
 import json
-import shutil
 from collections import Counter
 
 import pytest
 from helpers.small_disk import FORMS, PAGE, is_saved, small_disk
-from running.many_texts import Counting, Run, write_texts
 from running.scripted import Scripted
 
 from hdbench.errors import HdbenchError
@@ -78,31 +76,3 @@ def test_a_run_whose_folder_cannot_be_made_says_why(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(HdbenchError, match="file/run: cannot be written: File exists"):
         run_model(Scripted(answer), QUESTIONS, tmp_path / "file/run", SETTINGS)
-
-
-@pytest.mark.nightly
-def test_task_answers_survive_a_full_disk_and_are_merged_later(tmp_path):
-    write_texts(tmp_path, 200)
-    failed = []
-    with Counting() as server, small_disk(tmp_path / "runs") as disk:
-        for pages in range(4, 54, 12):
-            run = Run(tmp_path, server.url)
-            shutil.rmtree(run.folder, ignore_errors=True)
-            server.started.clear()
-            disk.fill(pages=pages)
-            first = run.run("--engine", "local", "--tasks", "3", "--workers", "2")
-            kept = run.recorded()
-            disk.make_room()
-            if first.returncode:
-                [line] = [line for line in first.stderr.splitlines() if line.startswith("error: ")]
-                assert "make room" in line
-                failed.append(pages)
-                # At most what was in flight in each task.
-                assert sum(server.started.values()) - kept <= 3 * 64
-                before = sum(server.started.values())
-                again = run.run()
-                assert again.returncode == 0, again.stderr
-                assert sum(server.started.values()) - before <= 200 - kept
-            run.check_whole(200)
-            assert not list(tmp_path.glob("runs/.*-*"))
-    assert 1 < len(failed) < 5

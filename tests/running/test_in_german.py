@@ -8,8 +8,6 @@ from hdbench.errors import Message
 from hdbench.running.backend import Reply
 from hdbench.running.run import RunOutcome, as_answer
 from hdbench.running.run_progress import RunProgress
-from hdbench.running.shards.launch import RankState, Tokens
-from hdbench.running.status import RankStatus, Status
 
 LATE = Message("no answer within {seconds:g} s", seconds=0.5)
 
@@ -38,27 +36,4 @@ def test_outcome_is_translated_but_recorded_error_stays_english():
         "abfragen), 1 noch nicht beantwortet (noch einmal starten: Der Befehl macht weiter, wo er "
         "aufgehört hat)",
         "a: keine Antwort innerhalb von 0,5 s",
-    ]
-
-
-def test_the_status_is_told():
-    about = {"pid": 1, "started": "", "updated": "", "host": "n1"}
-    done = RankState(state="done", items=900, answered=900, **about)
-    failed = RankState(state="failed", items=600, answered=100, error="boom", **about)
-    ranks = [RankStatus(0, "done", done), RankStatus(1, "failed", failed)]
-    status = Status(
-        *("runs/x", "m", "hdb/cards", 1500, 1000, 0),
-        tokens=Tokens(input=12_000),
-        engine="slurm",
-        tasks=2,
-        ranks=ranks,
-    )
-    assert [translated(line, "de") for line in status.lines()] == [
-        "runs/x: 1.000 von 1.500 Einträgen beantwortet",
-        "hdb/cards, m",
-        "Tokens: 12.000 Eingabe, 0 Ausgabe",
-        "Engine slurm, 2 Tasks: 1 fertig, 1 gescheitert",
-        "gescheitert: 1 auf n1 (100 von 600)",
-        "Rang 1: boom",
-        "Es läuft kein Task: noch einmal starten: Der Befehl fragt ab, was fehlt",
     ]

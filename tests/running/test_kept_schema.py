@@ -16,20 +16,16 @@ SCHEMA = {
 }
 
 
-@pytest.mark.parametrize("engine", [[], ["--engine", "local", "--tasks", "2"]])
-def test_how_many_answers_keep_the_schema_is_recorded_and_said(tmp_path, engine):
+def test_how_many_answers_keep_the_schema_is_recorded_and_said(tmp_path):
     write_texts(tmp_path, 8)
     (tmp_path / "hdb/texts/answer.schema.json").write_text(json.dumps(SCHEMA))
     texts = itertools.cycle(['{"year": 1924}', '{"year": "1924"}'])
     with FaultyServer(lambda _: Response(completion(next(texts))), models=["m"]) as server:
         run = Run(tmp_path, server.url)
-        done = run.run("--concurrency", 1, *engine)
+        done = run.run("--concurrency", 1)
     assert done.returncode == 0, done.stderr
     line = "answers that were to keep the answer schema: 4 do, 4 do not"
     assert line in done.stdout
-    assert line in run.hdbench("status", "runs/a").stdout
-    status = run.status()
-    assert (status["schema_kept"], status["schema_broken"]) == (4, 4)
     [sitting] = json.loads((run.folder / "run.json").read_text())["sittings"]
     assert sitting["schema"] == {"kept": 4, "broken": 4}
     answers = run.folder / "answers.jsonl"
@@ -37,5 +33,4 @@ def test_how_many_answers_keep_the_schema_is_recorded_and_said(tmp_path, engine)
     assert all(answer["constrained"] for answer in old)
     assert [answer.pop("keeps_schema") for answer in old].count(True) == 4
     answers.write_text("".join(json.dumps(answer) + "\n" for answer in old))
-    assert "schema" not in run.hdbench("status", "runs/a").stdout
     assert run.hdbench("score", "hdb/texts", "runs/a").returncode == 0

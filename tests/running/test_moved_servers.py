@@ -40,22 +40,6 @@ def test_a_mistyped_port_leaves_nothing_behind(tmp_path, dead):
     assert "asked at" not in done.stderr
 
 
-def test_a_mistyped_port_on_an_engine_leaves_nothing_behind(tmp_path, dead):
-    write_texts(tmp_path, 3)
-    before = set(tmp_path.rglob("*"))
-    for out in ((), ("-o", "deep/er/r")):
-        refused = Run(tmp_path, dead).run("--engine", "local", "--tasks", 2, *out)
-        assert refused.returncode == 2
-        assert "is the server running" in refused.stderr
-        assert refused.stderr.count("\n") == 1
-        assert set(tmp_path.rglob("*")) == before
-    with FaultyServer(models=["m"]) as server:
-        run = Run(tmp_path, server.url)
-        done = run.run("--engine", "local", "--tasks", 2)
-    assert done.returncode == 0, done.stderr
-    run.check_whole(3)
-
-
 def ended_early(tmp_path, served):
     """A run of which a few items were answered before its server refused the others."""
 
@@ -71,13 +55,12 @@ def ended_early(tmp_path, served):
     return server
 
 
-@pytest.mark.parametrize("engine", [[], ["--engine", "local", "--tasks", "2"]])
-def test_a_run_goes_on_where_its_server_has_gone(tmp_path, engine):
+def test_a_run_goes_on_where_its_server_has_gone(tmp_path):
     write_texts(tmp_path, 8)
     first = ended_early(tmp_path, {"id": "m", "root": "/tmp/job1/Qwen3-VL-8B"})
     with FaultyServer(models=[{"id": "m", "root": "/tmp/job2/Qwen3-VL-8B"}]) as server:
         run = Run(tmp_path, server.url)
-        done = run.run(*engine)
+        done = run.run()
     assert done.returncode == 0, done.stderr
     run.check_whole(8)
     places = [sitting["hardware"]["address"] for sitting in record(run)["sittings"]]
@@ -85,13 +68,12 @@ def test_a_run_goes_on_where_its_server_has_gone(tmp_path, engine):
     assert len(server.requests) == 5
 
 
-@pytest.mark.parametrize("engine", [[], ["--engine", "local", "--tasks", "2"]])
-def test_another_model_at_the_new_address_is_refused(tmp_path, engine):
+def test_another_model_at_the_new_address_is_refused(tmp_path):
     write_texts(tmp_path, 8)
     ended_early(tmp_path, {"id": "m", "root": "Qwen/Qwen3-VL-8B"})
     with FaultyServer(models=[{"id": "m", "root": "google/gemma-3-4b"}]) as server:
         run = Run(tmp_path, server.url)
-        refused = run.run(*engine)
+        refused = run.run()
     assert refused.returncode == 2
     assert "the server serves google/gemma-3-4b" in refused.stderr
     assert server.requests == []

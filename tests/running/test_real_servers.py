@@ -67,7 +67,7 @@ def test_transformers_serve_reads_the_images(here, hdbench, tiny_model, tmp_path
         address = wait_for(process, log, uvicorns_address)
         done = hdbench(
             *("run", "hdb/zettelkatalog", "--model", tiny_model, "--endpoint", address),
-            *("-o", "runs/served", "--max-new-tokens", "12", "--limit", "3"),
+            *("-o", "runs/served", "--option", "max_new_tokens=12", "--limit", "3"),
         )
     assert done.returncode == 0, done.stderr + log.read_text()
     lines = (here / "runs/served/answers.jsonl").read_text().splitlines()

@@ -10,7 +10,7 @@ from rapidfuzz.distance import Levenshtein
 
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import Asked, Question
-from hdbench.running.tesseract_backend import TesseractBackend
+from hdbench.running.tesseract_backend import TIMEOUT, TesseractBackend
 
 SCRIPTS = Path(__file__).parents[2] / "dataset_scripts"
 CARD = SCRIPTS / "zettelkatalog/sample/images/sample-01.jpg"
@@ -18,8 +18,8 @@ CARD = SCRIPTS / "zettelkatalog/sample/images/sample-01.jpg"
 pytestmark = [pytest.mark.needs("tesseract"), pytest.mark.nightly]
 
 
-def backend(**options):
-    return TesseractBackend(Asked("tesseract"), "", None, **options)
+def backend(timeout=TIMEOUT, **asked):
+    return TesseractBackend(Asked("tesseract", **asked), "", None, timeout=timeout)
 
 
 def texts(*media):
@@ -110,7 +110,7 @@ def test_questions_are_taken_as_they_can_be_worked_on():
             taken.append(number)
             yield Question(str(number), [])
 
-    replies = backend(at_once=2).answer(questions())
+    replies = backend(concurrency=2).answer(questions())
     next(replies)
     assert len(taken) <= 4
     replies.close()

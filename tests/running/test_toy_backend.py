@@ -11,8 +11,6 @@ from typer.testing import CliRunner
 from hdbench.cli import app
 from hdbench.errors import HdbenchError
 from hdbench.running.backend import BACKENDS, Asked, BackendKind
-from hdbench.running.cluster.jobs import requirements
-from hdbench.running.cluster.launching import Engine
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,15 +29,14 @@ def run(*arguments, benchmark="hdb/texts"):
     return CliRunner().invoke(app, ["run", benchmark, "-o", "runs/a", *arguments])
 
 
-@pytest.mark.parametrize("chosen", [("--model", "toy"), ("--model", "m", "--backend", "toy")])
-def test_a_run_is_asked_recorded_and_scored(toy, chosen):
-    done = run(*chosen)
+def test_a_run_is_asked_recorded_and_scored(toy):
+    done = run("--model", "toy")
     assert done.exit_code == 0, done.output
     answers = [json.loads(line) for line in Path("runs/a/answers.jsonl").read_text().splitlines()]
     assert [answer["id"] for answer in answers] == ids_of(4)
     assert all(int(answer["text"]) > 0 for answer in answers)
     record = json.loads(Path("runs/a/run.json").read_text())
-    assert (record["backend"], record["provider"], record["model"]) == ("toy", "local", chosen[1])
+    assert (record["backend"], record["provider"], record["model"]) == ("toy", "local", "toy")
     scored = CliRunner().invoke(app, ["score", "hdb/texts", "runs/a"])
     assert scored.exit_code == 0, scored.output
 
@@ -50,18 +47,11 @@ def test_a_dry_run_knows_that_it_is_local_and_costs_nothing(toy):
     assert "price: none" in said
 
 
-def test_engines_ask_what_it_declares(toy, monkeypatch):
-    monkeypatch.setattr("os.sched_getaffinity", lambda _: {1, 2, 3}, raising=False)
-    assert Engine("local", 9).at_once(toy, devices=1) == 3
-    assert Engine("local", 9).at_once(toy._replace(loads_model=True), devices=1) == 1
-    assert requirements(["cluster"]) == requirements(["cluster", str(toy.extra)])
-
-
 def test_what_it_does_not_take_is_refused_by_its_name(toy, sample, monkeypatch):
     monkeypatch.chdir(sample)
     monkeypatch.setitem(BACKENDS, "toy", toy._replace(reads_prompts=False))
     done = run("--model", "toy", "--without-media", benchmark="hdb/zettelkatalog")
-    assert "--without-media: toy reads images and nothing else" in str(done.exception)
+    assert "--model toy: reads plain text" in str(done.exception)
     with pytest.raises(HdbenchError, match=r"no backend 'toi': choose one of .*, toy"):
         Asked("m", backend="toi").kind  # noqa: B018
 

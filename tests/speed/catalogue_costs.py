@@ -5,8 +5,8 @@
 A model's time is the time to read the image and the prompt, which the accelerator's arithmetic
 limits, and the time to write the answer, which its memory limits: each token needs all weights
 once for the whole batch. The sizes of images, prompts and answers are measured ones; everything
-else is assumed, and stands below. What a model really takes on one machine, `hdbench run --quick`
-and `hdbench status` say.
+else is assumed, and stands below. What a model really takes on one machine,
+`hdbench run --limit 20` says.
 """
 
 from typing import NamedTuple

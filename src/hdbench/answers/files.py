@@ -11,10 +11,11 @@ from typing import Any
 
 from hdbench.answers.container import AnswersSource, Container
 from hdbench.answers.encodings import UTF16_MARKS, write_as_utf8
-from hdbench.answers.folders import answers_files, is_in_shards, open_members, our_parts
+from hdbench.answers.folders import answers_files, open_members
 from hdbench.answers.forms import FORMS, JSON_LINES, AnswerForm, accepted, form_of
 from hdbench.answers.json_lines import JsonLines, LinesFile
 from hdbench.answers.members import Folder, Members, Zip
+from hdbench.answers.run_parts import run_parts
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.unpacking import check_unpacked, gunzip, unpack_zstandard
 from hdbench.common.names import check_name
@@ -83,11 +84,10 @@ def open_container(
         mode = path.stat().st_mode
         check_name(path)
         if stat.S_ISDIR(mode):
-            if is_in_shards(path):
-                files = [LinesFile(part, str(part)) for part in our_parts(path)]
-                if not files:
-                    raise HdbenchError("{place}: no predictions in this run yet", place=name)
-                return JsonLines(files, schema, all_are_loaded=all_are_loaded, copies=True)
+            if parts := run_parts(path):
+                paths = [part.answers for part in parts if part.answers]
+                files = [LinesFile(each, str(each)) for each in paths]
+                return JsonLines(files, schema, all_are_loaded=all_are_loaded)
             return _open_members(Folder(path), source)
         # A pipe or device might never end.
         if not stat.S_ISREG(mode):

@@ -12,7 +12,7 @@ from hdbench.answers.encodings import decode
 from hdbench.answers.fields import EntryReader, about
 from hdbench.answers.forms import FORMS, ITEM_ENDINGS, forms_in_parts, is_part
 from hdbench.answers.json_files import parse_file
-from hdbench.answers.members import Folder, Members
+from hdbench.answers.members import Members
 from hdbench.answers.schema import AnswerSchema
 from hdbench.common.jsonio import UNIQUE, parse_json
 from hdbench.common.regular_files import by_numbers
@@ -21,8 +21,10 @@ from hdbench.errors import HdbenchError, Message
 OUR_ANSWERS = "answers.jsonl"
 """The file with the answers in one of our run folders."""
 
+RUN_FILE = "run.json"
+"""The file that says what the run in a folder is."""
+
 _REQUEST = re.compile(r"request_([^_]+)_(.+)\.json", re.IGNORECASE | re.DOTALL)
-_ABOUT_RUN = "run.json"
 
 
 def answers_files(members: Members, schema: AnswerSchema | None) -> list[str]:
@@ -36,7 +38,7 @@ def answers_files(members: Members, schema: AnswerSchema | None) -> list[str]:
         return [OUR_ANSWERS]
     tables = [name for name in members.names if not name.lower().endswith(ITEM_ENDINGS)]
     items = [name for name in members.names if name.lower().endswith(ITEM_ENDINGS)]
-    if tables and items == [_ABOUT_RUN]:
+    if tables and items == [RUN_FILE]:
         items = []
     if not items and (parts := parts_of(tables, members.name)) and len(parts) == len(tables):
         return parts
@@ -311,46 +313,3 @@ def _nothing_in(members: Members) -> Message:
         place=members.name,
         other=members.others[0],
     )
-
-
-SHARDS = "shards"
-"""The folder in a run folder where the answers are until they are merged."""
-LAUNCH = "launch.json"
-"""The file there that says what was launched; without it, no process works in that folder."""
-MERGING = "merging.json"
-"""Name of `launch.json` while answers are merged."""
-
-_SHARD = re.compile(r"\d+\.jsonl")
-
-
-def answer_parts(folder: Path) -> list[Path]:
-    """Return the files with a folder's answers, in order; none if each item has its own file.
-
-    Raises:
-        HdbenchError: the folder cannot be listed, or holds parts of several kinds.
-    """
-    if is_in_shards(folder):
-        return our_parts(folder)
-    names = Folder(folder).names
-    return [
-        folder / name
-        for name in ([OUR_ANSWERS] if OUR_ANSWERS in names else parts_of(names, str(folder)))
-    ]
-
-
-def is_in_shards(folder: Path) -> bool:
-    """Return whether a run has answers that are not merged yet.
-
-    Shards that are being removed, one file after the other, have neither of these files any more.
-    """
-    return any((folder / SHARDS / name).is_file() for name in (LAUNCH, MERGING))
-
-
-def our_parts(folder: Path) -> list[Path]:
-    """Return the merged answers, then those of the shards, without the questions beside them."""
-    merged, shards = folder / OUR_ANSWERS, folder / SHARDS
-    names = filter(_SHARD.fullmatch, Folder(shards).names)
-    return [
-        *([merged] if merged.is_file() else []),
-        *sorted((shards / name for name in names), key=by_numbers),
-    ]

@@ -117,7 +117,6 @@ class JsonLines:
         schema: the form of the benchmark's answers.
         all_are_loaded: every answer will be loaded: what is wrong with a line is said then, and
             only what is needed to know its id is parsed now.
-        copies: a line that comes a second time counts once.
 
     Attributes:
         runs: see `Container`.
@@ -134,12 +133,10 @@ class JsonLines:
         schema: AnswerSchema | None,
         *,
         all_are_loaded: bool = False,
-        copies: bool = False,
     ) -> None:
         self.notes: list[str] = []
         self.lines = AnswerLines(files, schema)
         self.load, self.where, self.close = self.lines.load, self.lines.where, self.lines.close
-        self._copies = copies
         runs: dict[str | None, dict[str, int]] = {}
         try:
             for number, (path, name) in enumerate(files):
@@ -151,7 +148,7 @@ class JsonLines:
                     ids = runs.setdefault(model, {})
                     place = number * MAX_FILE + offset
                     if ids.setdefault(item_id, place) != place:
-                        self._check_second(item_id, ids[item_id], raw, f"{name}:{line}")
+                        raise self._second(item_id, ids[item_id], f"{name}:{line}")
         except BaseException:
             self.close()
             raise
@@ -167,16 +164,14 @@ class JsonLines:
         reader.entry(value, where)
         return item_id, reader.model(value, where)
 
-    def _check_second(self, item_id: str, first: int, raw: bytes, where: str) -> None:
-        """Refuse a second answer, unless it is the same line once more."""
-        if self._copies and self.lines.raw(first).strip() == raw.strip():
-            return
+    def _second(self, item_id: str, first: int, where: str) -> HdbenchError:
+        """Return the error of a second answer."""
         name, _, number = self.where(first).rpartition(":")
         same = where.startswith(f"{name}:")
         first_is = Message(
             "on line {number}" if same else "in {name}:{number}", name=name, number=number
         )
-        raise HdbenchError(
+        return HdbenchError(
             "{place}: a second answer for id {id!r}, the first is {first}: keep one",
             place=where,
             id=item_id,

@@ -1,21 +1,19 @@
 """Information on a run: the `run.json` next to its answers."""
 
 import math
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from hdbench.answers.folders import OUR_ANSWERS, is_in_shards, our_parts
+from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
 from hdbench.answers.json_files import parse_file
+from hdbench.answers.run_parts import run_parts
 from hdbench.common.checked import validate
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import utf8_text
 from hdbench.common.written_by import check_written_by
 from hdbench.errors import HdbenchError, Message
-
-RUN_FILE = "run.json"
 
 MAX_BYTES = 64 * 2**20
 """Maximum size in bytes of a run.json: the ids of 700,000 items take 10 MiB."""
@@ -44,6 +42,20 @@ class Prompt(_Checked):
     text: str = Field(default="", exclude=True)
 
 
+class PartInfo(_Checked):
+    """Which part of a run it is.
+
+    Attributes:
+        number: from 1.
+        of: how many parts the run has.
+        subset: how the items of the run were chosen, if they are not all items.
+    """
+
+    number: int
+    of: int
+    subset: str | None = None
+
+
 class RunInfo(_Checked):
     """Information on a run, as its `run.json` has it.
 
@@ -56,6 +68,7 @@ class RunInfo(_Checked):
         prompt: what the model was asked.
         items: the ids that were asked; None if all were. No other item counts.
         subset: how the items were chosen, if they are not all items.
+        part: which part of a run it is, if it is one.
         own_images: whether it is a run on a user's own images, which count as the items of a
             benchmark that have the same ids.
         without_media: whether the model got the prompt alone, without the items' media; such a run
@@ -77,6 +90,7 @@ class RunInfo(_Checked):
     prompt: Prompt | None = None
     items: list[str] | None = Field(default=None, min_length=1)
     subset: str | None = None
+    part: PartInfo | None = Field(default=None, exclude=True)
     own_images: bool = False
     without_media: bool | None = None
     consensus_of: list[str] | None = None
@@ -134,15 +148,14 @@ NO_RUN = RunInfo.model_construct(run="", benchmark="", model="")
 
 
 def is_run(folder: Path) -> bool:
-    """Return whether a folder is a run folder."""
-    return (folder / RUN_FILE).is_file()
+    """Return whether a folder is a run folder, or has the parts of a run."""
+    return (folder / RUN_FILE).is_file() or bool(run_parts(folder))
 
 
 def has_answers(folder: Path) -> bool:
     """Return whether a run has any answer yet, in any form."""
-    if is_in_shards(folder):
-        with suppress(FileNotFoundError):  # they are being merged
-            return any(part.stat().st_size > 0 for part in our_parts(folder))
+    if parts := run_parts(folder):
+        return any(part.count_answers() for part in parts)
     path = folder / OUR_ANSWERS
     if path.is_file():
         return path.stat().st_size > 0
@@ -150,12 +163,68 @@ def has_answers(folder: Path) -> bool:
 
 
 def read_run_info(folder: Path) -> RunInfo:
-    """Return the information on the run in a folder.
+    """Return the information on the run in a folder, or on all parts of one together.
 
     Raises:
-        HdbenchError: its run.json cannot be read, is too large, or lacks something.
+        HdbenchError: its run.json cannot be read, is too large, or lacks something; or the parts
+            are not of one run.
     """
-    path = folder / RUN_FILE
+    parts = run_parts(folder)
+    if not parts:
+        return _read(folder / RUN_FILE)
+    first, *others = [_read(part.folder / RUN_FILE) for part in parts if part.exists]
+    for other in others:
+        for name in ("benchmark", "model", "prompt", "own_images", "without_media"):
+            if getattr(other, name) != getattr(first, name):
+                raise HdbenchError(
+                    "{place}: its parts differ in {name}: keep each run in a folder of its own",
+                    place=folder,
+                    name=name,
+                )
+    subset = first.part.subset if first.part else None
+    items = [item for info in (first, *others) for item in info.items or ()]
+    return first.model_copy(
+        update={
+            "run": folder.resolve().name,
+            "part": None,
+            "subset": subset,
+            "items": items if subset or first.own_images else None,
+            "sittings": [sitting for info in (first, *others) for sitting in info.sittings],
+        }
+    )
+
+
+def part_notes(folder: Path) -> list[Message]:
+    """Return a line for each part of a run that is missing or has not answered all of its items."""
+    notes = []
+    for part in run_parts(folder):
+        if not part.exists:
+            notes.append(
+                Message(
+                    "{place}: part {number} of {of} is missing",
+                    place=folder,
+                    number=part.number,
+                    of=part.of,
+                )
+            )
+            continue
+        items, answered = len(_read(part.folder / RUN_FILE).items or ()), part.count_answers()
+        if answered < items:
+            notes.append(
+                Message(
+                    "{place}: part {number} of {of} is not finished: {answered:,} of {items:,} "
+                    "items are answered",
+                    place=folder,
+                    number=part.number,
+                    of=part.of,
+                    answered=answered,
+                    items=items,
+                )
+            )
+    return notes
+
+
+def _read(path: Path) -> RunInfo:
     with read_errors(path), path.open("rb") as file:
         raw = file.read(MAX_BYTES + 1)
     text = utf8_text(raw, path)

@@ -6,14 +6,14 @@ from itertools import zip_longest
 from hdbench.errors import Message
 
 NAMED = "{count} named ids"
-QUICKLY = "quick, {count} drawn with seed {seed}"
 FIRST = "the first {count}"
+PART = "part {number} of {of}"
 STOPPED = "stopped after {count}"
 OF_ALL = "of {count} items"
 
 _STEPS = [
     (template, re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[0-9]{1,9})", re.escape(template))))
-    for template in (NAMED, QUICKLY, FIRST, STOPPED, OF_ALL)
+    for template in (NAMED, FIRST, PART, STOPPED, OF_ALL)
 ]
 _SEPARATOR = re.compile("(; |, (?=of ))")
 
@@ -23,8 +23,8 @@ def subset_in_words(recorded: str) -> str:
 
     Example:
         >>> from hdbench.common.translation import translated
-        >>> translated(subset_in_words("quick, 20 drawn with seed 0, of 711 items"), "de")
-        'schnell, 20 mit dem Startwert 0 gezogen, von 711 Einträgen'
+        >>> translated(subset_in_words("the first 20, of 711 items"), "de")
+        'die ersten 20, von 711 Einträgen'
         >>> translated(subset_in_words("those with a date"), "de")
         'those with a date'
     """

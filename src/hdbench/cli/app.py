@@ -30,7 +30,6 @@ _PANELS: dict[str | None, dict[str, str]] = {
     },
     "Run a model": {
         "run": "Ask a vision model about every item, and keep its answers.",
-        "status": "See how a run is going: done, failed, rate, time left, tokens and cost.",
     },
     "Score answers": {
         "score": "Score a file of answers.",

@@ -29,13 +29,6 @@ Args:
         tesseract.
     endpoint: An OpenAI-compatible server, such as http://localhost:8000/v1; its key is read from
         HDBENCH_API_KEY.
-    batch_size: Items that a local model is asked for at once.
-    concurrency: Maximum requests sent to a server at once: fewer are sent while it is busy or does
-        not get faster. auto begins with 4.
-    timeout: Seconds that one request to a server may take.
-    max_failed: Exit with status 1 if a larger share of the items failed, such as 0.05. A run
-        without any answer always exits with 1.
-    max_new_tokens: The longest answer, in tokens; longer ones are cut off.
     approved_by: Who approved it: if possible, somebody who did not propose it.
     accepted: Where the data's owners accepted it; without it, a value does not count yet.
 """

@@ -1,6 +1,6 @@
 """Notes for a person on the items that a run was scored on."""
 
-from hdbench.answers.run_info import RUN_FILE
+from hdbench.answers.folders import RUN_FILE
 from hdbench.answers.subset import subset_in_words
 from hdbench.errors import Message
 from hdbench.evaluation.opened_run import OpenedRun

@@ -8,8 +8,15 @@ from hdbench.answers.answers import Answers
 from hdbench.answers.bounds import Bounds
 from hdbench.answers.container import Container, InMemory
 from hdbench.answers.files import open_container
+from hdbench.answers.folders import RUN_FILE
 from hdbench.answers.ids import match_ids
-from hdbench.answers.run_info import RUN_FILE, RunInfo, has_answers, is_run, read_run_info
+from hdbench.answers.run_info import (
+    RunInfo,
+    has_answers,
+    is_run,
+    part_notes,
+    read_run_info,
+)
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import HdbenchError, Message
@@ -100,6 +107,7 @@ class OpenedRun:
                     most=bounds.models,
                 )
             run = cls(benchmark, info, schema, container, bounds)
+            run.notes += part_notes(path)
             if own_as_items:
                 run._take_own_as_items(path)
             yield run

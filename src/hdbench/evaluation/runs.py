@@ -7,9 +7,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from hdbench.answers.folders import RUN_FILE
 from hdbench.answers.json_files import is_result
-from hdbench.answers.run_info import RUN_FILE, is_run, read_run_info
+from hdbench.answers.run_info import is_run, read_run_info
 from hdbench.answers.run_names import Named, distinct_names, run_name
+from hdbench.answers.run_parts import whole_run
 from hdbench.benchmarks.benchmark import Benchmark, NoBenchmarkError, load_benchmark
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
@@ -253,8 +255,8 @@ def _runs_at(path: Path, benchmark: str | None) -> Iterator[tuple[Path, str | No
 
 
 def run_folders(path: Path) -> list[Path]:
-    """Return the run folders below a folder."""
-    return sorted(file.parent for file in path.rglob(RUN_FILE))
+    """Return the run folders below a folder; the parts of a run are one."""
+    return sorted({whole_run(file.parent) for file in path.rglob(RUN_FILE)})
 
 
 def _require_details(path: Path, results: Iterable[Result], details: bool) -> None:

@@ -10,7 +10,6 @@ from hdbench.answers import ReadAs
 from hdbench.answers.answer import Answer
 from hdbench.answers.answers import AnswerReader, Answers
 from hdbench.answers.bounds import Bounds
-from hdbench.answers.folders import is_in_shards
 from hdbench.answers.usage import Usage
 from hdbench.answers.violations import Violation
 from hdbench.benchmarks.agreement import Ceiling
@@ -145,19 +144,6 @@ def score_loaded(
     name: str | None = None,
 ) -> list[dict[str | None, Result]]:
     """Do the same as `score_under`, with a benchmark that is loaded already."""
-    path = Path(predictions)
-    in_shards = is_in_shards(path)
-    try:
-        return _score_once(loaded, predictions, settings, name)
-    except HdbenchError:
-        if not in_shards or is_in_shards(path):
-            raise
-    return _score_once(loaded, predictions, settings, name)  # they were merged while they were read
-
-
-def _score_once(
-    loaded: Benchmark, predictions: Path | str, settings: Sequence[Settings], name: str | None
-) -> list[dict[str | None, Result]]:
     rules = [_rules(loaded, each) for each in settings]
     path, bounds = Path(predictions), settings[0].bounds
     results: list[dict[str | None, Result]] = [{} for _ in settings]

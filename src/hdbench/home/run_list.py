@@ -15,10 +15,11 @@ from pydantic import Field
 
 from hdbench.answers.answers import Answers
 from hdbench.answers.files import open_container
-from hdbench.answers.folders import OUR_ANSWERS, is_in_shards
+from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
 from hdbench.answers.forms import endings
-from hdbench.answers.run_info import RUN_FILE, is_run, read_run_info
+from hdbench.answers.run_info import is_run, read_run_info
 from hdbench.answers.run_names import run_name as run_stem
+from hdbench.answers.run_parts import run_parts
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.common import processes
@@ -31,10 +32,9 @@ from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError, Message
 from hdbench.home.stamped import Stamped
 from hdbench.running.backend import Asked
+from hdbench.running.locks import is_locked, lock_of
 from hdbench.running.planning import run_name
-from hdbench.running.shards.launch import is_locked
-from hdbench.running.shards.merging import lock_of
-from hdbench.running.status import Status, read_status
+from hdbench.running.run import read_outcome
 
 if TYPE_CHECKING:
     from hdbench.home.collection import Collection
@@ -82,7 +82,7 @@ class RunView:
         is_going: whether a process is at work on it.
         can_stop: whether it was started here and is running.
         problem: why it cannot be read, or what it ended with; empty if all is well.
-        status: what `hdbench status` says of it; None for files of answers.
+        is_folder: whether it is a run folder, and no file of answers.
         started: how it was started here; None if it was not.
     """
 
@@ -96,7 +96,7 @@ class RunView:
     is_going: bool = False
     can_stop: bool = False
     problem: str = ""
-    status: Status | None = None
+    is_folder: bool = False
     started: StartedRun | None = None
 
     @property
@@ -199,7 +199,7 @@ class RunList:
         folder = self.folder / name
         command = processes.python("hdbench", "--language", language)
         command += ["run", self._collection.built_name, f"--model={asked.model}"]
-        command += ["--backend", asked.kind.name, "-o", f"{RUNS}/{name}"]
+        command += ["-o", f"{RUNS}/{name}"]
         if asked.endpoint is not None:
             command += ["--endpoint", asked.endpoint]
         with write_errors(folder):
@@ -277,16 +277,16 @@ class RunList:
                 info = read_run_info(path)
                 if info.benchmark.rpartition("/")[2] != name:
                     return None
-                status = read_status(path)
-                answered = status.recorded - status.failed
+                items = info.sittings[-1].get("items") if info.sittings else None
+                outcome = read_outcome(0, path)
                 return RunView(
                     path,
                     info.model,
-                    answered=answered,
-                    failed=status.failed,
-                    items=status.items,
+                    answered=outcome.answered - outcome.failed,
+                    failed=outcome.failed,
+                    items=items if isinstance(items, int) and not run_parts(path) else None,
                     is_of_all=info.items is None,
-                    status=status,
+                    is_folder=True,
                 )
         except HdbenchError as error:
             return RunView(path, path.name, problem=error.message)
@@ -359,7 +359,7 @@ class RunList:
             view: the run.
             items: how many items there are to ask about.
         """
-        if view.status is not None and is_in_shards(view.path):
+        if run_parts(view.path):
             view = self._read(view.path) or view
         started = _started(view.path)
         can_stop = is_locked(_pid_file(view.path))

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from hdbench.answers.folders import is_in_shards, our_parts
 from hdbench.answers.json_files import is_one_object, parse_file
 from hdbench.answers.members import Folder
 from hdbench.answers.run_names import run_name
+from hdbench.answers.run_parts import run_parts
 from hdbench.common.jsonio import whole_file
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import file_sha256, utf8_text
@@ -30,7 +30,7 @@ def answers_sha256(path: Path) -> str:
     """Return the sha256 of the file of answers, or of what `sha256sum` prints for a folder's files.
 
     For a folder, it covers the files that are read, by name: `sha256sum *.json | sha256sum`; of a
-    run that is in shards, their answers too.
+    run in parts, those of each part.
 
     Raises:
         HdbenchError: it cannot be read, or is a folder with a symbolic link.
@@ -39,9 +39,13 @@ def answers_sha256(path: Path) -> str:
         if not path.is_dir():
             return file_sha256(path)
         digest = hashlib.sha256()
-        shards = our_parts(path) if is_in_shards(path) else []
-        inner = [str(part.relative_to(path)) for part in shards if part.parent != path]
-        for name in (*Folder(path).names, *inner):
+        inner = [
+            f"{part.folder.name}/{name}"
+            for part in run_parts(path)
+            if part.exists
+            for name in Folder(part.folder).names
+        ]
+        for name in inner or Folder(path).names:
             line = f"{file_sha256(path / name)}  ".encode() + os.fsencode(name)
             # A line break in a name would turn one file into two.
             digest.update(line.replace(b"\\", b"\\\\").replace(b"\n", b"\\n") + b"\n")

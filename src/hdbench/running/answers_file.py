@@ -36,7 +36,7 @@ class AnswersFile:
         self.failed: dict[str, bool] = {}
         self.schema: Counter[bool] = Counter()
         intact_bytes = 0
-        for end, _, answer in whole_lines(path):
+        for end, answer in _whole_lines(path):
             intact_bytes = end
             self._count(answer)
         torn = path.stat().st_size - intact_bytes if path.exists() else 0
@@ -57,16 +57,11 @@ class AnswersFile:
 
     def add(self, answer: WrittenAnswer) -> None:
         """Record an answer; when this returns it is on disk."""
-        self.append([(_line(answer), answer)])
-
-    def append(self, lines: list[tuple[bytes, WrittenAnswer]]) -> None:
-        """Record several answers, each given as its line too; all are on disk when this returns."""
         if self._begin is not None:
             self._begin()
             self._begin = None
-        append(self.path, b"".join(line for line, _ in lines))
-        for _, answer in lines:
-            self._count(answer)
+        append(self.path, _line(answer))
+        self._count(answer)
 
     def _count(self, answer: WrittenAnswer) -> None:
         self.failed[answer["id"]] = is_failed(answer)
@@ -74,8 +69,8 @@ class AnswersFile:
             self.schema[keeps_schema] += 1
 
 
-def whole_lines(path: Path) -> Iterator[tuple[int, bytes, WrittenAnswer]]:
-    """Yield each answer with where its line ends, and the line; a torn end is left out.
+def _whole_lines(path: Path) -> Iterator[tuple[int, WrittenAnswer]]:
+    """Yield each answer with where its line ends; a torn end is left out.
 
     Raises:
         HdbenchError: the file is damaged in the middle, or a line is too long; or it is a link: in
@@ -98,7 +93,7 @@ def whole_lines(path: Path) -> Iterator[tuple[int, bytes, WrittenAnswer]]:
                 line=torn,
             )
         else:
-            yield offset + len(line), line, answer
+            yield offset + len(line), answer
 
 
 def read_answers(path: Path) -> Iterator[WrittenAnswer]:

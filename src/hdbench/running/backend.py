@@ -1,18 +1,15 @@
 """Backends: questions in, replies out. `BACKENDS` lists them."""
 
-import json
-import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from pkgutil import resolve_name
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from hdbench.common.jsonio import read_jsonl
 from hdbench.errors import HdbenchError
 from hdbench.running.endpoint_listing import Prices
 from hdbench.running.model_files import model_name
@@ -22,22 +19,6 @@ LOST_IN_A_ROW = 10
 
 IMAGES = {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".pdf"}
 """Extensions of the files that a model is shown."""
-
-
-class InShard(NamedTuple):
-    """Place in a shard: a member of a tar file, or the images of one row of a Parquet file.
-
-    Attributes:
-        shard: the file: a path, or a URL that fsspec reads.
-        name: the member's name; in Parquet, the column's.
-        place: where the member's bytes begin; in Parquet, the row.
-        size: the member's bytes; None in Parquet, where it is not known before it is read.
-    """
-
-    shard: str
-    name: str
-    place: int
-    size: int | None = None
 
 
 class Question(NamedTuple):
@@ -52,7 +33,7 @@ class Question(NamedTuple):
     """
 
     id: str
-    media: Sequence[Path | InShard]
+    media: Sequence[Path]
     text: str = ""
     values: Mapping[str, str] = MappingProxyType({})
     without_media: bool = False
@@ -71,36 +52,6 @@ class Question(NamedTuple):
         """
         filled = re.sub(r"\{([^{}]+)\}", lambda match: self.values.get(match[1], match[0]), prompt)
         return f"{filled.rstrip()}\n\n{self.text}" if self.text else filled
-
-    @classmethod
-    def from_json(cls, value: dict[str, Any]) -> Self:
-        """Return the question that `to_json` made JSON of."""
-        media = [
-            InShard(*file) if isinstance(file, list) else Path(file) for file in value["media"]
-        ]
-        return cls(**{**value, "media": media})
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON data: each file is an absolute path, or the parts of an `InShard`.
-
-        Example:
-            >>> Question("1", [InShard("a.tar", "1.jpg", 512, 90)]).to_json()["media"]
-            [['a.tar', '1.jpg', 512, 90]]
-        """
-        media = [
-            list(file) if isinstance(file, InShard) else os.path.abspath(file)
-            for file in self.media
-        ]
-        return self._asdict() | {"media": media, "values": dict(self.values)}
-
-    def line(self) -> bytes:
-        """Return it as a line of a file, from which a task on another machine reads it."""
-        return json.dumps(self.to_json()).encode() + b"\n"
-
-
-def read_questions(path: Path) -> Iterator[Question]:
-    """Return the questions in a file of such lines."""
-    return (Question.from_json(line.value) for line in read_jsonl(path))
 
 
 @dataclass(frozen=True)
@@ -172,9 +123,6 @@ class Observer:
     def retrying(self, item_id: str, failure: str, seconds: float) -> None:
         """Report that an item got no answer and will be asked again after some seconds."""
 
-    def at_once(self, requests: int) -> None:
-        """Report how many requests at once a server gets from now on."""
-
 
 SILENT = Observer()
 
@@ -237,7 +185,7 @@ class BackendKind(NamedTuple):
     """A backend as it declares itself; nothing else in hdbench knows backends by their names.
 
     Attributes:
-        name: as given to `--backend`.
+        name: as run.json has it.
         source: its class, as `module:class`; imported when it is first used.
         extra: the extra of hdbench that has the packages it needs.
         is_remote: whether items go to the server at `--endpoint`, which may charge for them.
@@ -286,7 +234,7 @@ class Asked:
         schema: hold answers to the benchmark's schema; None does so where a server may refuse it.
         limits: what is shown of an item.
         batch_size: items at once, for a local model.
-        concurrency: maximum requests at once, for a server; None leaves it to the server's speed.
+        concurrency: requests at once, for a server; images at once, for Tesseract.
         timeout: seconds for one request to a server.
         trust_remote_code: run code that the model's repository contains.
     """
@@ -299,7 +247,7 @@ class Asked:
     schema: bool | None = None
     limits: ImageLimits = field(default_factory=ImageLimits)
     batch_size: int = 1
-    concurrency: int | None = None
+    concurrency: int = 4
     timeout: float = 300.0
     trust_remote_code: bool = False
 

@@ -1,22 +1,17 @@
 """The items that a run asks about: all of a benchmark's, some of them, or a user's images."""
 
-import errno
 import os
-import random
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from hdbench.answers.subset import FIRST, NAMED, OF_ALL, QUICKLY
+from hdbench.answers.run_info import PartInfo
+from hdbench.answers.subset import FIRST, NAMED, OF_ALL, PART
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common import pdf
 from hdbench.common.regular_files import Entries, entries, read_at_most
-from hdbench.errors import HdbenchError, Message
-from hdbench.running.backend import IMAGES, InShard, Question
-
-QUICK = 20
-"""Maximum number of items in a quick subset."""
+from hdbench.errors import HdbenchError
+from hdbench.running.backend import IMAGES, Question
 
 MAX_IDS = 64 * 2**20
 """Maximum number of bytes of a file with ids: a million long ones."""
@@ -28,12 +23,14 @@ class Choice(NamedTuple):
     Attributes:
         questions: in the benchmark's order, or sorted by name.
         subset: how they were chosen; None if they are all the items.
+        part: which part of a run they are; None if they are the whole.
         passed_over: files of a folder that are not images.
         not_opened: the paths in the folder of links, pipes and devices.
     """
 
     questions: list[Question]
     subset: str | None = None
+    part: PartInfo | None = None
     passed_over: Sequence[str] = ()
     not_opened: Sequence[str] = ()
 
@@ -43,7 +40,6 @@ def of_benchmark(
     *,
     ids: Sequence[str] = (),
     limit: int | None = None,
-    quick: bool = False,
     without_media: bool = False,
 ) -> Choice:
     """Return items of a benchmark.
@@ -52,7 +48,6 @@ def of_benchmark(
         benchmark: the benchmark.
         ids: only these items; none means all.
         limit: at most this many, from the first.
-        quick: a fixed subset of 20, drawn from the ids alone: the same everywhere and every time.
         without_media: ask with the prompt alone.
 
     Raises:
@@ -80,10 +75,6 @@ def of_benchmark(
     how = []
     if len(chosen) < len(shown):
         how.append(NAMED.format(count=len(chosen)))
-    if quick and len(chosen) > QUICK:
-        drawn = set(random.Random(0).sample(sorted(chosen), QUICK))  # noqa: S311  no secret
-        chosen = [item for item in chosen if item in drawn]
-        how.append(QUICKLY.format(count=QUICK, seed=0))
     if limit is not None and limit < len(chosen):
         chosen = chosen[:limit]
         how.append(FIRST.format(count=limit))
@@ -115,71 +106,56 @@ def named_ids(text: str | None) -> list[str]:
     return ids
 
 
-def own_images(source: Path | str, *, limit: int | None = None) -> Choice:
-    """Return a user's own images: a file per item, a folder of pages per item, or shards.
+def own_images(folder: Path, *, limit: int | None = None) -> Choice:
+    """Return a user's own images in a folder: a file per item, or a folder of pages per item.
 
     The id is the file's name without its extension, or the folder's name. Pages are in the order
-    of the numbers in their names. A folder without images is searched for shards; see
-    `find_shards` and `questions_in`.
+    of the numbers in their names.
 
     Args:
-        source: a folder, or what `find_shards` takes.
+        folder: the folder.
         limit: at most this many items, from the first.
 
     Raises:
-        HdbenchError: there is no such folder or no image in it, two items have the same id,
-            there are PDFs and pypdfium2 is not installed, or a shard is damaged.
+        HdbenchError: there is no such folder or no image in it, two items have the same id, or
+            there are PDFs and pypdfium2 is not installed.
     """
-    from hdbench.running.image_shards.sources import (  # noqa: PLC0415  slow to import
-        SUFFIXES,
-        find_shards,
-        is_shard,
-        place_of,
-        questions_in,
-        without_query,
-    )
-
-    folder = Path(source)
-    choice = _in_folder(folder) if folder.is_dir() else Choice([])
-    if choice.questions:
-        return _checked(choice._replace(questions=choice.questions[:limit]))
-    if not folder.is_dir() and not is_shard(str(source)) and not _names_several(str(source)):
-        why = (
-            Message("not a folder, nor a shard")
-            if folder.exists()
-            else Message(os.strerror(errno.ENOENT))
-        )
-        raise HdbenchError("{place}: cannot be read: {why}", place=source, why=why)
-    shards = find_shards(str(source))
-    if not shards:
+    choice = _in_folder(folder)
+    if not choice.questions:
         raise HdbenchError(
-            "{place}: no images here: they must be {images}, or in shards: {shards}",
-            place=without_query(str(source)),
+            "{place}: no images here: they must be {images}",
+            place=folder,
             images=", ".join(sorted(IMAGES)),
-            shards=", ".join(SUFFIXES),
         )
-    questions: dict[str, Question] = {}
-    for question in chain.from_iterable(map(questions_in, shards)):
-        if question.id in questions:
-            first = place_of(cast(InShard, questions[question.id].media[0]))
-            raise HdbenchError(
-                "{place}: a second item called {id!r}; the first is {first}: give one of them "
-                "another name",
-                place=place_of(cast(InShard, question.media[0])),
-                id=question.id,
-                first=first,
-            )
-        questions[question.id] = question
-        if len(questions) == limit:
-            break
-    if not questions:
-        raise HdbenchError("{place}: no images in its shards", place=without_query(str(source)))
-    return _checked(Choice(list(questions.values())))
+    return _checked(choice._replace(questions=choice.questions[:limit]))
 
 
-def _names_several(source: str) -> bool:
-    """Return whether it is a URL or a pattern."""
-    return "://" in source or any(sign in source for sign in "*?[")
+def part_of(choice: Choice, number: int, of: int) -> Choice:
+    """Return one of several contiguous parts of the items, which have about the same size.
+
+    Args:
+        choice: the items.
+        number: which part, from 1.
+        of: how many there are.
+
+    Raises:
+        HdbenchError: there are fewer items than parts.
+
+    Example:
+        >>> part = part_of(Choice([Question(id_, []) for id_ in "abcde"]), 2, 3)
+        >>> [question.id for question in part.questions], part.subset
+        (['b', 'c'], 'part 2 of 3, of 5 items')
+    """
+    count = len(choice.questions)
+    if of > count:
+        raise HdbenchError("{of} parts of {count} items: make fewer", of=of, count=count)
+    questions = choice.questions[count * (number - 1) // of : count * number // of]
+    subset = f"{PART.format(number=number, of=of)}, {OF_ALL.format(count=count)}"
+    return choice._replace(
+        questions=questions,
+        subset=subset,
+        part=PartInfo(number=number, of=of, subset=choice.subset),
+    )
 
 
 def _in_folder(folder: Path) -> Choice:
@@ -202,7 +178,7 @@ def _in_folder(folder: Path) -> Choice:
             )
         questions[item] = Question(item, pages or [entry])
     names = [path.relative_to(folder).as_posix() for path in not_opened]
-    return Choice(list(questions.values()), None, passed_over, names)
+    return Choice(list(questions.values()), passed_over=passed_over, not_opened=names)
 
 
 def _checked(choice: Choice) -> Choice:

@@ -4,22 +4,18 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from hdbench.answers.run_info import is_run, read_run_info
 from hdbench.errors import HdbenchError, Message, joined
 from hdbench.running.amounts import as_time, as_usd
 from hdbench.running.answers_file import is_failed
-from hdbench.running.backend import InShard
 from hdbench.running.endpoint_client import list_models
 from hdbench.running.endpoint_listing import Prices, listed_model, listed_prices
-from hdbench.running.endpoint_pace import PATIENCE, START, patience_of
+from hdbench.running.endpoint_patience import PATIENCE, patience_of
 from hdbench.running.endpoint_server import Server
 from hdbench.running.folder import recorded_answers
 from hdbench.running.planning import RunPlan, read_prompt
-
-if TYPE_CHECKING:
-    from hdbench.running.cluster.launching import Engine
 
 
 class _Averages(NamedTuple):
@@ -36,9 +32,7 @@ class _Averages(NamedTuple):
     seconds: float | None
 
 
-def describe_run(
-    plan: RunPlan, folder: Path, *, engine: "Engine | None" = None, retry_failed: bool = False
-) -> list[Message]:
+def describe_run(plan: RunPlan, folder: Path, *, retry_failed: bool = False) -> list[Message]:
     """Return a description of a run before it begins, one line for each point.
 
     Nothing from any item is sent anywhere; a server is asked for its list of models, which can
@@ -48,7 +42,6 @@ def describe_run(
     Args:
         plan: the run.
         folder: where it will be recorded.
-        engine: what starts its tasks; None is a single process.
         retry_failed: see `run_model`.
 
     Raises:
@@ -65,7 +58,7 @@ def describe_run(
     left = [question for question in questions if question.id not in over]
     recorded = len(questions) - len(left)
     files = [file for question in left for file in question.media]
-    sizes = [_size(file) for file in files]
+    sizes = [file.stat().st_size if file.is_file() else 0 for file in files]
     averages = _averages(plan, folder)
     items = [
         Message(
@@ -84,7 +77,7 @@ def describe_run(
     if asked.kind.is_remote:
         server, models = list_models(Server.at(asked.endpoint or ""), asked.timeout)
         listed = listed_model(models, asked.model)
-        prices, at_once = listed_prices(listed), asked.concurrency or START
+        prices, at_once = listed_prices(listed), asked.concurrency
         lines += [
             Message(
                 "the items go to: {host} (this machine)"
@@ -95,8 +88,6 @@ def describe_run(
             Message("address: {address}", address=server.shown),
             Message("model: {model}: {listed}", model=asked.model, listed=_listed(models, listed)),
         ]
-    elif engine is not None and engine.kind.uploads_items:
-        lines += [Message("the items go to: Hugging Face; {model} runs there", model=asked.model)]
     else:
         lines += [
             Message("the items go to: nowhere; {model} runs on this machine", model=asked.model)
@@ -112,17 +103,9 @@ def describe_run(
     ]
 
 
-def _files(sizes: Sequence[int | None]) -> Message:
-    if None in sizes:
-        return Message("{count:,} files", count=len(sizes))
-    megabytes = sum(filter(None, sizes)) / 1e6
+def _files(sizes: Sequence[int]) -> Message:
+    megabytes = sum(sizes) / 1e6
     return Message("{count:,} files, {megabytes:.1f} MB", count=len(sizes), megabytes=megabytes)
-
-
-def _size(file: Path | InShard) -> int | None:
-    if isinstance(file, InShard):
-        return file.size
-    return file.stat().st_size if file.is_file() else 0
 
 
 def _averages(plan: RunPlan, folder: Path) -> _Averages:
@@ -168,7 +151,7 @@ def _listed(models: list[dict[str, Any]], listed: Mapping[str, Any]) -> Message:
 def _tokens(averages: _Averages, items: int, longest: int) -> Message:
     if averages.input is None or averages.output is None:
         return Message(
-            "not known before the first answers; at most {output:,} out (try --quick first)",
+            "not known before the first answers; at most {output:,} out (try --limit 20 first)",
             output=longest * items,
         )
     return Message(

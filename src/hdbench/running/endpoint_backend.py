@@ -33,7 +33,7 @@ from hdbench.running.backend import (
 )
 from hdbench.running.endpoint_client import EndpointClient, list_models, no_connection
 from hdbench.running.endpoint_listing import Prices, listed_model, listed_prices, served_model
-from hdbench.running.endpoint_pace import PATIENCE, RequestPace, ServerPatience
+from hdbench.running.endpoint_patience import PATIENCE, ServerPatience
 from hdbench.running.endpoint_response import (
     Refused,
     SchemaCheck,
@@ -85,8 +85,8 @@ class EndpointBackend(Backend):
 
     Each item is one user message: its images in order, as data URLs, then the prompt, then its
     text if it has one. The first item is asked alone: what its request reveals about the
-    connection, key, model and schema applies to the others. How many of those are asked at once
-    adapts to the server: see `RequestPace`.
+    connection, key, model and schema applies to the others, of which `asked.concurrency` are asked
+    at once.
 
     A request that gets no usable answer (429, 5xx, no connection, timeout, not JSON) is sent up
     to `ATTEMPTS` times in all, `ATTEMPTS_IN_VAIN` times if it times out; the waits in between
@@ -135,15 +135,9 @@ class EndpointBackend(Backend):
         # The address can hold a password.
         super().__init__(dataclasses.replace(asked, endpoint=None), prompt, schema)
         if asked.endpoint is None:
-            raise HdbenchError("--backend endpoint: name the server with --endpoint URL")
-        if asked.concurrency is not None and asked.concurrency < 1:
-            raise HdbenchError(
-                "the concurrency must be 1 or more, not {concurrency}",
-                concurrency=asked.concurrency,
-            )
+            raise HdbenchError("name the server with --endpoint URL")
         self._server = Server.at(asked.endpoint)
         self._decoding = dataclasses.replace(asked.decoding, schema=asked.schema is not False)
-        self._pace = RequestPace(asked.concurrency)
         self._patience = ServerPatience(patience + asked.timeout)
         self._response_format = self._check = None
         if self._decoding.schema and schema:
@@ -220,12 +214,12 @@ class EndpointBackend(Backend):
         self._observer = observer
         if not self._server.is_local:
             observer.notice(Message("the items go to {host}", host=self._server.host))
-        pace = self._pace = RequestPace(self.asked.concurrency, observer.at_once)
-        client = EndpointClient(self._server, timeout=self.asked.timeout, connections=pace.most)
+        most = self.asked.concurrency
+        client = EndpointClient(self._server, timeout=self.asked.timeout, connections=most)
         with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
             try:
                 while True:
-                    at_once = pace.at_once if self._first_is_over else 1
+                    at_once = most if self._first_is_over else 1
                     for question in islice(remaining, max(0, at_once - len(pending))):
                         future = portal.start_task_soon(self._ask, client, question)
                         pending[future] = question.id
@@ -321,20 +315,16 @@ class EndpointBackend(Backend):
             body["top_p"] = self._decoding.top_p
         if constrained:
             body["response_format"] = self._response_format
-        async with self._pace.slot() as begun:
-            started = time.perf_counter()
-            try:
-                reply = await client.complete(body)
-            except Unanswered as failure:
-                self._connected |= not failure.unconnected
-                if failure.busy:
-                    retry_after = failure.retry_after and min(failure.retry_after, LONGEST_WAIT)
-                    self._pace.busy(begun, retry_after)
-                    self._patience.busy(failure, self._server.shown, self._observer)
-                raise
-            seconds = time.perf_counter() - started
-            self._pace.answered()
-            self._patience.answered()
+        started = time.perf_counter()
+        try:
+            reply = await client.complete(body)
+        except Unanswered as failure:
+            self._connected |= not failure.unconnected
+            if failure.busy:
+                self._patience.busy(failure, self._server.shown, self._observer)
+            raise
+        seconds = time.perf_counter() - started
+        self._patience.answered()
         self._connected = True
         if client.server != self._server:
             self._server = client.server

@@ -2,29 +2,32 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from hdbench import __version__
 from hdbench.answers.answer import WrittenAnswer
-from hdbench.answers.folders import OUR_ANSWERS, is_in_shards, our_parts
-from hdbench.answers.run_info import RUN_FILE, has_answers, read_run_info
+from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
+from hdbench.answers.run_info import has_answers, read_run_info
+from hdbench.answers.run_parts import run_parts, whole_run
 from hdbench.common.jsonio import write_json
 from hdbench.common.os_errors import parents_of
 from hdbench.common.progress import tell
 from hdbench.errors import HdbenchError, Message, joined
 from hdbench.running.answers_file import AnswersFile, read_answers
 from hdbench.running.endpoint_listing import check_served
-from hdbench.running.shards.launch import now
-from hdbench.running.shards.merging import alone, in_sitting, settle
+from hdbench.running.locks import alone
 
 MAX_SHOWN = 80
 """Maximum characters of a setting in a message."""
 MAY_DIFFER = ("provider", "settings.endpoint", "dataset")
 """Settings for the server's address, of which only older versions write the second, and for the
 dataset, which `RunPlan` compares; each sitting records them."""
+OF_A_PART = ("items", "subset", "part")
+"""Settings in which the parts of a run differ."""
 
 
 class RunFolder:
@@ -38,8 +41,6 @@ class RunFolder:
     def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
         self.path = path
         self._record = record_of(path, settings)
-        if settle(path):
-            self._record = record_of(path, settings)
         self.answers = AnswersFile(path / OUR_ANSWERS, begin=self._write)
 
     @classmethod
@@ -55,7 +56,7 @@ class RunFolder:
 
         Raises:
             HdbenchError: another process is writing to it, it was begun with other settings, it is
-                not a run folder, it is damaged, or an earlier launch is not over; see `settle`.
+                not a run folder, or it is damaged.
         """
         with parents_of(path), alone(path):
             yield cls(path, settings)
@@ -101,8 +102,9 @@ class RunFolder:
     def _end(
         self, sitting: dict[str, Any], hardware: Mapping[str, Any], schema: Counter[bool]
     ) -> None:
-        schema_counts = in_sitting(self.answers.schema - schema)
-        sitting |= {"ended": now(), "hardware": dict(hardware), **schema_counts}
+        sitting |= {"ended": now(), "hardware": dict(hardware)}
+        if counted := self.answers.schema - schema:
+            sitting["schema"] = {"kept": counted[True], "broken": counted[False]}
         self._write()
 
     @property
@@ -113,11 +115,6 @@ class RunFolder:
         return next(
             (hardware for hardware in recorded if hardware and isinstance(hardware, dict)), {}
         )
-
-    def begin_sitting(self, **about: Any) -> None:
-        """Record the start of a sitting that other processes end; see `merge`."""
-        self._begun({}, about)
-        self._write()
 
     def _begun(self, hardware: Mapping[str, Any], about: Mapping[str, Any]) -> dict[str, Any]:
         dataset = {"dataset": self._record["dataset"]} if "dataset" in self._record else {}
@@ -130,12 +127,18 @@ class RunFolder:
         write_json(self.path / RUN_FILE, self._record)
 
 
+def now() -> str:
+    """Return the time, in ISO 8601."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 def record_of(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the contents of run.json, or its future contents if there is none.
 
     Raises:
         HdbenchError: see `RunFolder.opened`.
     """
+    _check_beside(folder, settings)
     path = folder / RUN_FILE
     made = {"run": folder.resolve().name, "date": now()[:10], "hdbench": __version__}
     first = {**made, **settings, "sittings": []}
@@ -152,20 +155,48 @@ def record_of(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
     record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     before = {key: record.get(key) for key in settings}
     if different := list(_differences(before, json.loads(json.dumps(settings)))):
-        if not (has_answers(folder) or is_in_shards(folder)):
+        if not has_answers(folder):
             return first
-        raise HdbenchError(
-            "{place}: was started with other settings ({different}): choose another folder, "
-            "or the same settings",
-            place=folder,
-            different=joined(different[:3], "; "),
-        )
+        raise _other_settings(folder, different)
     providers = str(record.get("provider") or "").split(", ")
     if (provider := settings.get("provider")) and provider not in providers:
         record["provider"] = ", ".join(filter(None, [*providers, provider]))
     if "dataset" in settings:
         record["dataset"] = settings["dataset"]
     return record
+
+
+def _check_beside(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Refuse a part beside what is not part of the same run."""
+    run = whole_run(folder)
+    if run == folder:
+        return
+    parts = [part for part in run_parts(run) if part.exists]
+    other = RUN_FILE if (run / RUN_FILE).exists() else ""
+    if parts and parts[0].of != settings["part"]["of"]:
+        other = parts[0].folder.name
+    if other:
+        raise HdbenchError(
+            "{place}: holds {name}, which does not go with {part}: choose another folder",
+            place=run,
+            name=other,
+            part=folder.name,
+        )
+    for part in [part for part in parts if part.folder.name != folder.name][:1]:
+        record = json.loads((part.folder / RUN_FILE).read_text(encoding="utf-8"))
+        common = {key: value for key, value in settings.items() if key not in OF_A_PART}
+        before = {key: record.get(key) for key in common}
+        if different := list(_differences(before, json.loads(json.dumps(common)))):
+            raise _other_settings(part.folder, different)
+
+
+def _other_settings(folder: Path, different: Sequence[Message]) -> HdbenchError:
+    return HdbenchError(
+        "{place}: was started with other settings ({different}): choose another folder, "
+        "or the same settings",
+        place=folder,
+        different=joined(different[:3], "; "),
+    )
 
 
 def recorded_dataset(folder: Path) -> Mapping[str, Any] | None:
@@ -175,7 +206,7 @@ def recorded_dataset(folder: Path) -> Mapping[str, Any] | None:
         HdbenchError: its run.json is damaged.
     """
     path = folder / RUN_FILE
-    if not path.is_file() or not (has_answers(folder) or is_in_shards(folder)):
+    if not path.is_file() or not has_answers(folder):
         return None
     read_run_info(folder)  # says what is wrong with a damaged one
     dataset = json.loads(path.read_text(encoding="utf-8")).get("dataset")
@@ -184,8 +215,9 @@ def recorded_dataset(folder: Path) -> Mapping[str, Any] | None:
 
 def recorded_answers(folder: Path) -> Iterator[WrittenAnswer]:
     """Yield the answers recorded so far, without incomplete lines; none before the run exists."""
-    for part in our_parts(folder) if is_in_shards(folder) else [folder / OUR_ANSWERS]:
-        yield from read_answers(part)
+    parts = [part.folder for part in run_parts(folder)] or [folder]
+    for part in parts:
+        yield from read_answers(part / OUR_ANSWERS)
 
 
 def _differences(before: Any, now: Any, name: str = "") -> Iterator[Message]:

@@ -218,7 +218,7 @@ class LocalModel:
             if "custom code" in str(error):
                 raise HdbenchError(
                     "{model}: comes with Python code of its own, which is not run unless "
-                    "--trust-remote-code allows it: read it first",
+                    "--option trust_remote_code=true allows it: read it first",
                     model=self.source.name,
                 ) from error
             # transformers names the package, if only in the cause, but not how to install it here.

@@ -3,12 +3,10 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from hdbench.answers.run_info import Prompt
 from hdbench.answers.schema import read_schema
@@ -26,20 +24,6 @@ from hdbench.running.model_files import model_name
 from hdbench.running.run import RunningScore, RunOutcome, run_model
 
 PROMPT = "prompt.txt"
-
-
-class Prepared(NamedTuple):
-    """Prompt, schema and settings with which a run asks.
-
-    Attributes:
-        prompt: the prompt's text.
-        schema: the benchmark's answer schema, if it has one.
-        settings: what run.json says about the run.
-    """
-
-    prompt: str
-    schema: dict[str, Any] | None
-    settings: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -81,39 +65,24 @@ class RunPlan:
         Raises:
             HdbenchError: see `run_model` and `check`; there is no such backend, or no prompt.
         """
-        with self._ready(folder) as (backend, prepared):
-            schema = self.benchmark.answer_schema(prepared.prompt)
-            return run_model(
-                backend,
-                self.choice.questions,
-                folder,
-                prepared.settings,
-                score=None if self.own_images else RunningScore(self.benchmark, schema),
-                retry_failed=retry_failed,
-            )
-
-    def prepared(self, folder: Path) -> Prepared:
-        """Return everything that other processes need to ask.
-
-        Args:
-            folder: the run's folder.
-
-        Raises:
-            HdbenchError: see `check`; there is no such backend, or no prompt.
-        """
-        with self._ready(folder) as (_, prepared):
-            return prepared
-
-    @contextmanager
-    def _ready(self, folder: Path) -> Iterator[tuple[Backend, Prepared]]:
         prompt = read_prompt(self.prompt_file)
         self.check()
         self._check_same_items(folder)
         path = self.benchmark.schema
         schema = None if path is None else without_titles(read_schema(path))
         backend = make_backend(self.asked, prompt.text, schema)
+        shown = None
+        if not self.own_images:
+            shown = RunningScore(self.benchmark, self.benchmark.answer_schema(prompt.text))
         try:
-            yield backend, Prepared(prompt.text, schema, self.settings(backend, prompt))
+            return run_model(
+                backend,
+                self.choice.questions,
+                folder,
+                self.settings(backend, prompt),
+                score=shown,
+                retry_failed=retry_failed,
+            )
         finally:
             backend.close()
 
@@ -150,6 +119,7 @@ class RunPlan:
             "own_images": self.own_images,
             "without_media": self.without_media or None,
             "subset": self.choice.subset,
+            "part": self.choice.part and self.choice.part.model_dump(),
             "items": [question.id for question in self.choice.questions]
             if self._is_partial
             else None,

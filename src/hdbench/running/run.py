@@ -13,9 +13,9 @@ from hdbench.answers.text import read_text
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import Message, joined
 from hdbench.results.items import ScoreCollector, prepare
-from hdbench.running.answers_file import AnswersFile, about_schema
+from hdbench.running.answers_file import AnswersFile, about_schema, is_failed
 from hdbench.running.backend import Backend, Question, Reply
-from hdbench.running.folder import RunFolder
+from hdbench.running.folder import RunFolder, recorded_answers
 from hdbench.running.run_progress import FIRST_PROBLEMS, RunProgress
 
 
@@ -82,21 +82,10 @@ class RunOutcome:
         self.answered, self.failed = len(answers.failed), sum(answers.failed.values())
         self.schema = answers.schema
 
-    def trouble(self, max_failed: float = 1.0) -> Message | None:
-        """Return why the run cannot be relied on; None if all is well.
-
-        Args:
-            max_failed: the share of items that may fail, from 0 to 1. A run that asked and got no
-                answer at all is of no use in any case.
-        """
+    def trouble(self) -> Message | None:
+        """Return why the run is of no use; None if it is of some."""
         if self.failed and self.answered == self.failed:
             return Message("no item was answered, of {asked} asked", asked=self.failed)
-        if self.failed > max_failed * self.answered:
-            return Message(
-                "{share:.1%} of the items failed, more than --max-failed {most} allows",
-                share=self.failed / self.answered,
-                most=f"{max_failed:g}",
-            )
         return None
 
     def lines(self, folder: Path) -> list[Message]:
@@ -206,3 +195,14 @@ def as_answer(item_id: str, reply: Reply) -> WrittenAnswer:
     values = {name: value for name, value in answer.items() if value is not None}
     text = {} if values.keys() & {"text", "error"} else {"text": ""}
     return cast(WrittenAnswer, {"id": item_id} | text | values)
+
+
+def read_outcome(items: int, folder: Path, *, interrupted: bool = False) -> RunOutcome:
+    """Return the outcome of a run so far, of all its parts, or of one of them."""
+    outcome = RunOutcome(items, interrupted=interrupted)
+    for answer in recorded_answers(folder):
+        outcome.answered += 1
+        outcome.failed += is_failed(answer)
+        if isinstance(keeps_schema := answer.get("keeps_schema"), bool):
+            outcome.schema[keeps_schema] += 1
+    return outcome

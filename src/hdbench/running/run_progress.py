@@ -15,10 +15,9 @@ from rich.progress import (
 )
 
 from hdbench.common.translation import current_language, translated
-from hdbench.errors import HdbenchError, Message, escaped, joined
+from hdbench.errors import Message, escaped, joined
 from hdbench.running.amounts import as_rate
 from hdbench.running.backend import Observer
-from hdbench.running.shards.launch import Shards
 
 EVERY_SECONDS = 30.0
 """Without a terminal, progress is printed at least this often."""
@@ -49,7 +48,6 @@ class RunProgress(Observer):
         self._task = bar.add_task(asking, total=items, completed=done, rate="", score="")
         self._started = time.monotonic()
         self._score: Message | None = None
-        self._at_once: int | None = None
         self.failed = self.retried = 0
 
     @classmethod
@@ -89,28 +87,12 @@ class RunProgress(Observer):
         self._score = score
         if error is not None and self.failed < FIRST_PROBLEMS:
             self.notice(Message("{place}: {why}", place=item_id, why=error))
-        self.at(self._done + 1, self.failed + (error is not None))
-
-    def at(self, done: int, failed: int) -> None:
-        """Show how many items are recorded by now.
-
-        Args:
-            done: in this sitting or before.
-            failed: how many of those of this sitting have only an error.
-        """
-        before = (self._done - self._before) // EVERY_ITEMS
-        self._done, self.failed = done, failed
-        rate, score = self._told(self._rate()), self._told(self._score)
-        self._bar.update(self._task, completed=done, rate=rate, score=score)
-        crossed = (done - self._before) // EVERY_ITEMS > before
-        if crossed and not self._console.is_terminal:
+        self._done += 1
+        self.failed += error is not None
+        rate, told = self._told(self._rate()), self._told(self._score)
+        self._bar.update(self._task, completed=self._done, rate=rate, score=told)
+        if (self._done - self._before) % EVERY_ITEMS == 0 and not self._console.is_terminal:
             self.say_where_it_is()
-
-    def at_ranks(self, shards: Shards) -> None:
-        """Show how many items are recorded by the ranks of a launch."""
-        states = shards.all_said()
-        done = shards.launch.recorded + sum(state.answered for state in states)
-        self.at(done, sum(state.failed for state in states))
 
     def notice(self, message: str) -> None:
         """Print a line of its own, above the bar if there is one."""
@@ -120,11 +102,8 @@ class RunProgress(Observer):
         """Count an item that is asked again; the first ones are also reported."""
         self.retried += 1
         if self.retried <= FIRST_PROBLEMS:
-            self.notice(asking_again(item_id, failure, seconds))
-
-    def at_once(self, requests: int) -> None:
-        """Shown from now on."""
-        self._at_once = requests
+            again = "{place}: {why}: asking again in {seconds:.0f} s"
+            self.notice(Message(again, place=item_id, why=failure, seconds=seconds))
 
     def say_where_it_is(self) -> None:
         """Report the progress in one line."""
@@ -140,42 +119,20 @@ class RunProgress(Observer):
         new = self._done - self._before
         if not new:
             return None
-        rate = as_rate(new / max(time.monotonic() - self._started, 1e-9))
-        if self._at_once is None:
-            return rate
-        return Message("{rate}, {count} at once", rate=rate, count=self._at_once)
+        return as_rate(new / max(time.monotonic() - self._started, 1e-9))
 
     def _told(self, message: str | None) -> str:
         return "" if message is None else translated(message, current_language())
 
 
 @contextmanager
-def repeating(
-    action: Callable[[], None],
-    seconds: float,
-    *,
-    first: float | None = None,
-    tell_failure: Callable[[Message], None] | None = None,
-) -> Iterator[None]:
-    """Do something regularly, in a thread, while the context lasts.
-
-    Args:
-        action: what to do; if it raises HdbenchError, it is done again later.
-        seconds: how often.
-        first: seconds until it is done for the first time; by default `seconds`.
-        tell_failure: called with the reason if it failed.
-    """
+def repeating(action: Callable[[], None], seconds: float) -> Iterator[None]:
+    """Do something regularly, in a thread, while the context lasts."""
     over = threading.Event()
 
     def repeat() -> None:
-        wait = seconds if first is None else first
-        while not over.wait(wait):
-            wait = seconds
-            try:
-                action()
-            except HdbenchError as error:
-                if tell_failure is not None:
-                    tell_failure(error.message)
+        while not over.wait(seconds):
+            action()
 
     thread = threading.Thread(target=repeat, daemon=True)
     thread.start()
@@ -184,13 +141,3 @@ def repeating(
     finally:
         over.set()
         thread.join()
-
-
-def asking_again(item_id: str, failure: str, seconds: float) -> Message:
-    """Return the notice that an item is asked again after some seconds."""
-    return Message(
-        "{place}: {why}: asking again in {seconds:.0f} s",
-        place=item_id,
-        why=failure,
-        seconds=seconds,
-    )

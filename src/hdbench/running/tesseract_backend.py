@@ -36,7 +36,6 @@ class TesseractBackend(Backend):
         prompt: not asked.
         schema: of no use, as nothing but a text is read.
         timeout: seconds for one image; an item that takes longer is an error.
-        at_once: items at once; by default one per processor.
 
     Raises:
         HdbenchError: Tesseract or its language data is not installed.
@@ -49,12 +48,10 @@ class TesseractBackend(Backend):
         schema: dict[str, Any] | None,
         *,
         timeout: float = TIMEOUT,
-        at_once: int | None = None,
     ) -> None:
         super().__init__(asked, prompt, schema)
         _check_languages()
         self._timeout = timeout
-        self._at_once = at_once or os.cpu_count() or 1
 
     def settings(self) -> Mapping[str, Any]:
         """Return Tesseract's version and languages, and the image limits."""
@@ -80,12 +77,12 @@ class TesseractBackend(Backend):
         Raises:
             HdbenchError: never; what fails is an item's error.
         """
-        pool = ThreadPoolExecutor(self._at_once)
+        pool = ThreadPoolExecutor(self.asked.concurrency)
         running: deque[tuple[str, Future[Reply]]] = deque()
         try:
             for question in questions:
                 running.append((question.id, pool.submit(self._reply, question)))
-                if len(running) > self._at_once:
+                if len(running) > self.asked.concurrency:
                     item, future = running.popleft()
                     yield item, future.result()
             while running:

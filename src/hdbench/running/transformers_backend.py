@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -24,14 +25,15 @@ from hdbench.running.backend import (
     Question,
     Reply,
 )
-from hdbench.running.image_readers import ImageReaders
-from hdbench.running.images import why_unreadable
+from hdbench.running.images import load_images, why_unreadable
 from hdbench.running.local_model import LocalModel
 from hdbench.running.logits import SchemaGrammar
 from hdbench.running.model_files import find_model, vlm_module
 
 WINDOW = 4
 """Number of batches whose items are grouped by size."""
+READERS = 8
+"""Maximum number of threads that decode images."""
 WINDOW_BYTES = 512 * 2**20
 """Maximum bytes of their images, if each item has one of the largest size."""
 
@@ -89,8 +91,8 @@ class TransformersBackend(Backend):
     in the form that the model's own chat template gives them. GOT-OCR2 takes no instructions: it
     gets the images with the prompt that its processor writes, and the setting `own_prompt` says so.
 
-    Items are answered in batches, padded on the left. Images are decoded and resized ahead in other
-    processes (see `ImageReaders`), and the next batch is prepared while the model works. Within a
+    Items are answered in batches, padded on the left. Images are decoded and resized ahead in
+    threads, up to `READERS`, and the next batch is prepared while the model works. Within a
     window of `WINDOW` batches, fewer if their images could take more than `WINDOW_BYTES`, items are
     sorted by size, so that less is padded: answers come in another order than questions. The first
     ones, up to `LOST_IN_A_ROW` or more, are not sorted. At most two windows and two batches are in
@@ -111,7 +113,6 @@ class TransformersBackend(Backend):
         schema: the benchmark's answer schema, for `asked.schema`.
         device: see `LocalModel`.
         model: a model that is loaded already; by default the one that is asked for is loaded.
-        readers: processes that decode images; by default one per processor, see `ImageReaders`.
 
     Raises:
         HdbenchError: no such model, or it cannot be used; torch or transformers is not installed.
@@ -125,7 +126,6 @@ class TransformersBackend(Backend):
         *,
         device: str | None = None,
         model: LocalModel | None = None,
-        readers: int | None = None,
     ) -> None:
         super().__init__(asked, prompt, schema)
         size = self._batch_size = asked.batch_size
@@ -136,7 +136,6 @@ class TransformersBackend(Backend):
         self._decoding = dataclasses.replace(asked.decoding, schema=bool(asked.schema))
         fitting = WINDOW_BYTES // (4 * asked.limits.max_side**2) // size  # Pillow takes 4 for RGB
         self._window = size * max(1, min(WINDOW, fitting)) if size > 1 else 1
-        self._readers = readers
         vlm_module("torch")  # before a folder of gigabytes is hashed
         self._model = model or LocalModel(
             find_model(asked.model, asked.revision),
@@ -210,15 +209,15 @@ class TransformersBackend(Backend):
         replies: list[tuple[str, Reply]] = []
         has_taken_one = False
         begun = 0
-        with (
-            ThreadPoolExecutor(1) as pool,
-            ImageReaders(self.asked.limits, self._readers) as readers,
-        ):
-            most = max(self._window, 2 * readers.count)
+        count = min(READERS, os.cpu_count() or 1)
+        most, limits = max(self._window, 2 * count), self.asked.limits
+        readers = ThreadPoolExecutor(count)
+        with ThreadPoolExecutor(1) as pool, ExitStack() as at_the_end:
+            at_the_end.callback(readers.shutdown, cancel_futures=True)
             while True:
                 for question in islice(remaining, most - len(reading)):
                     shown = question.shows_media
-                    images = readers.submit(question.media) if shown else None
+                    images = readers.submit(load_images, question.media, limits) if shown else None
                     reading.append((question, images))
                 if not windows and reading:
                     items = [reading.popleft() for _ in range(min(self._window, len(reading)))]

@@ -7,7 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from hdbench.answers.run_info import RUN_FILE, is_run
+from hdbench.answers.folders import RUN_FILE
+from hdbench.answers.run_info import is_run
 from hdbench.benchmarks.benchmark import EXAMPLE, Benchmark, load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.errors import HdbenchError, changed

@@ -17,8 +17,7 @@ from typing import NamedTuple
 from PIL import Image
 
 from hdbench.answers.answer import WrittenAnswer, answers_jsonl
-from hdbench.answers.folders import OUR_ANSWERS
-from hdbench.answers.run_info import RUN_FILE
+from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
 from hdbench.answers.subset import OF_ALL, STOPPED
 from hdbench.answers.text import read_text
 from hdbench.benchmarks.benchmark import Benchmark
@@ -29,7 +28,7 @@ from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError, Message
 from hdbench.running.answers_file import read_answers
 from hdbench.running.backend import Question
-from hdbench.running.choosing import QUICK, of_benchmark
+from hdbench.running.choosing import of_benchmark
 from hdbench.running.planning import PROMPT, read_prompt, run_name
 from hdbench.scoring.flatten import flatten
 from hdbench.space.context import SpaceContext
@@ -155,9 +154,8 @@ def run_on_items(
             "{count} items: ask 1 to {most}", count=items, most=context.max_run_items
         )
     limit = int(items)
-    quick = limit <= QUICK
-    questions = of_benchmark(loaded, limit=limit, quick=quick).questions
-    options = [loaded.id, "--limit", str(limit), *(["--quick"] if quick else [])]
+    questions = of_benchmark(loaded, limit=limit).questions
+    options = [loaded.id, "--limit", str(limit)]
     return ModelRun(folder, source, loaded, questions, options)
 
 

@@ -1,1 +1,0 @@
-"""Runs on several processes or machines, started by the executors of datatrove."""

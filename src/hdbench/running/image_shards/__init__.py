@@ -1,1 +1,0 @@
-"""Images packed in shards: tar files as WebDataset has them, and Parquet files."""

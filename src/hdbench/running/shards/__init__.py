@@ -1,1 +1,0 @@
-"""The shards of a run that several processes or machines answer, and how they become one again."""

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import os
-import random
 import re
 import shlex
 import subprocess
@@ -22,6 +21,8 @@ from running.faulty_server import FaultyServer, Response, completion
 
 from hdbench.annotating.checking.value_check import ValueCheck
 from hdbench.annotating.editor import Editor
+from hdbench.datasets.collecting.drawing import draw
+from hdbench.datasets.collecting.whole import Whole
 from hdbench.trust.checking import values_to_read
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -249,7 +250,10 @@ def test_scans_become_records_in_a_catalogue(tmp_path, run_hdbench, monkeypatch)
     drawn = []
 
     def type_sheet():
-        drawn.extend(random.Random(1).sample(sorted(cards.truths), 60))
+        population = Whole(
+            "scans", sorted(path.name for path in (tmp_path / "scans").iterdir()), {}, ()
+        )
+        drawn.extend(Path(name).stem for name in draw(population, 60, seed=1).ids)
         text = catalogued(cards, drawn[:-2])
         (tmp_path / "sheet.csv").write_text(text, encoding="utf-8")
 

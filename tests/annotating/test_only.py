@@ -8,11 +8,10 @@ from playwright.sync_api import expect
 from trust.collection import Collection
 
 from hdbench.annotating.editor import Editor
-from hdbench.common.csv_files import write_csv
 from hdbench.errors import HdbenchError
-from hdbench.trust.listed import as_cell, read_listed
+from hdbench.trust.listed import read_listed, write_listed
 
-WORK_LIST = 'id,fields,doubt\r\n\'=b,"title, year",2\r\n0007,title,1\r\n'
+WORK_LIST = "id,field,value,one\r\n'=b,title,,x\r\n'=b,year,,null\r\n0007,title,,\r\n"
 
 
 @pytest.fixture
@@ -43,18 +42,14 @@ def test_only_the_items_of_the_list_are_shown_in_its_order(folder, tmp_path):
 
 def test_names_of_fields_may_have_anything_in_them(tmp_path):
     names = ("title", "place, year", 'the "other" one', "=size", "a\nb")
-    write_csv(tmp_path / "list.csv", ("id", "fields"), [("7", as_cell(names)), ("8", "title,year")])
-    found = read_listed(tmp_path / "list.csv")
-    assert found == {"7": names, "8": ("title", "year")}
-    alone = {name: as_cell([name]) for name in names}
-    write_csv(tmp_path / "list.csv", ("id", "fields"), list(alone.items()))
-    assert dict(read_listed(tmp_path / "list.csv")) == {name: (name,) for name in names}
+    write_listed(tmp_path / "list.csv", ["one"], [("7", name, "x", "why") for name in names])
+    assert read_listed(tmp_path / "list.csv") == {"7": names}
 
 
 @pytest.mark.parametrize(
     ("text", "encoding"),
     [
-        ("id;fields\r\n7;title\r\n", "cp1252"),  # as Excel saves it
+        ("id;field;value\r\n7;title;\r\n", "cp1252"),  # as Excel saves it
         ("doubt\tID\n1\t7\n", "utf-16"),
     ],
 )
@@ -68,7 +63,7 @@ def test_what_is_no_list_or_has_other_items_is_refused(folder, tmp_path):
     with pytest.raises(HdbenchError, match="not a work list"):
         listed(tmp_path, "title,year\nFaust,1808\n")
     with pytest.raises(HdbenchError, match="lists no items"):
-        listed(tmp_path, "id,fields\n")
+        listed(tmp_path, "id,field\n")
     with pytest.raises(HdbenchError, match="has no item 'x'"):
         Editor(folder, "me", only={"a": (), "x": ()})
     Editor(folder, "me").close()  # nothing is left locked

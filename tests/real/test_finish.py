@@ -113,8 +113,7 @@ def test_each_of_263_cards_has_each_value_with_its_origin(folder, run_hdbench):
         values[pair] = "as it stands there"
     add_readings(folder, control["hash"], "control", values, 12)
     with (folder / "out/worklist.csv").open(encoding="utf-8-sig") as file:
-        listed = [(row["id"], row["fields"]) for row in csv.DictReader(file)]
-    doubtful = [(item, name) for item, names in listed for name in names.split(", ")]
+        doubtful = [(row["id"], row["field"]) for row in csv.DictReader(file)]
     with (folder / "out/worked-values.jsonl").open("w") as file:
         for item, field in doubtful[:WORKED]:
             line = {

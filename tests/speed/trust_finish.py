@@ -23,9 +23,8 @@ from speed.scale import measured
 from speed.trust_learn import PLAN, RUNS, read_stage, write_collection
 
 from hdbench.annotating.working.worked_values import WORKED_VALUES
-from hdbench.common.csv_files import write_csv
 from hdbench.trust.applied_folder import VALUES, WORK_LIST, read_applied, write_applied
-from hdbench.trust.listed import as_cell
+from hdbench.trust.listed import write_listed
 
 COPIED = 3_000
 WORKED_EVERY = 1_000
@@ -96,7 +95,7 @@ def write_applied_folder(folder: Path, number: int) -> None:
 
     out = folder / "out"
     decided = (out / VALUES).read_text().splitlines(keepends=True)
-    digest, to_look_at = hashlib.sha256(), []
+    digest, to_look_at = hashlib.sha256(), []  # a row for each value
     with (
         (out / VALUES).open("wb") as values,
         (folder / "hdb/cards/metadata.jsonl").open("w") as rows,
@@ -109,11 +108,15 @@ def write_applied_folder(folder: Path, number: int) -> None:
             fields = json.loads(line)["fields"]
             doubtful = [name for name, value in fields.items() if value["decision"] == "check"]
             if doubtful:
-                to_look_at.append((item, as_cell(doubtful), 1.0))
+                to_look_at += [(item, name, *RUNS, "") for name in doubtful]
             row = {"file_name": f"images/{item}.jpg", "id": item, "ground_truth": None}
             rows.write(json.dumps(row) + "\n")
-    write_csv(out / WORK_LIST, ("id", "fields", "doubt"), to_look_at)
-    changed = {"items": number, "to_look_at": len(to_look_at), "values_sha256": digest.hexdigest()}
+    write_listed(out / WORK_LIST, RUNS, to_look_at)
+    changed = {
+        "items": number,
+        "to_look_at": len({item for item, *_ in to_look_at}),
+        "values_sha256": digest.hexdigest(),
+    }
     write_applied(out, read_applied(out).model_copy(update=changed))
     work_off(out, number // WORKED_EVERY, number)
 

@@ -84,14 +84,19 @@ def test_values_are_those_of_the_run_that_the_others_are_most_like(collection):
 def test_the_work_list_begins_with_what_is_most_doubtful(collection):
     collection.apply()
     with (collection.out / "worklist.csv").open(encoding="utf-8-sig", newline="") as file:
-        first, *rows = csv.DictReader(file)
-    assert first == {"id": "c0001", "fields": ", ".join(FIELDS), "doubt": "5.0"}
-    doubts = [float(row["doubt"]) for row in rows]
-    assert doubts == sorted(doubts, reverse=True)
+        rows = list(csv.DictReader(file))
+    silent = {"value": "", "one": "", "two": "", "three": "", "reason": "no answer"}
+    assert rows[:5] == [{"id": "c0001", "field": name} | silent for name in FIELDS]
+    found = values(collection.out)
+    scores = [found[row["id"]]["shelfmark"]["score"] for row in rows[5:]]
+    assert scores == sorted(scores)
     read = {item for item, name in collection.read if name == "shelfmark"}
-    assert {row["id"]: row["fields"] for row in rows} == {
-        item: "shelfmark" for item in collection.ids if item not in {*read, "c0001"}
-    }
+    left = [item for item in collection.ids if item not in {*read, "c0001"}]
+    assert sorted(row["id"] for row in rows[5:]) == left
+    assert {row["field"] for row in rows[5:]} == {"shelfmark"}
+    usual = next(row for row in rows[5:] if row["id"] == collection.rest[-1])
+    said = dict.fromkeys(("one", "two", "three"), "X")
+    assert usual == {**usual, "value": "", **said, "reason": "score below threshold"}
 
 
 @pytest.mark.parametrize("kept", [0, 700, 20_000])

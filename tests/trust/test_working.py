@@ -52,7 +52,10 @@ def opened(made):
 
 def listed(made):
     with (made.folder / "out/worklist.csv").open(encoding="utf-8-sig") as file:
-        return {row["id"]: row["fields"].split(", ") for row in csv.DictReader(file)}
+        found = {}
+        for row in csv.DictReader(file):
+            found.setdefault(row["id"], []).append(row["field"])
+        return found
 
 
 def accepted(made):
@@ -115,9 +118,10 @@ def test_doubtful_values_are_those_of_the_file(made, opened):
 def test_a_list_that_was_cut_and_sorted_is_what_it_says(made, opened):
     read = next(item for item, name in made.read if name == "shelfmark")
     rows = (
-        "fields,id",
+        "field,id",
         f"shelfmark,{MIXED}",
-        f'"shelfmark, {accepted(made)}",{SCATTERED}',
+        f"shelfmark,{SCATTERED}",
+        f"{accepted(made)},{SCATTERED}",
         f",{read}",
     )
     work = opened(beside(made, "mine.csv", *rows))

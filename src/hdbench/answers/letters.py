@@ -9,11 +9,11 @@ BETWEEN = " / "
 
 
 def text_of(value: Any) -> str:
-    """Return a value as a text, empty for values without content: null, 0, [], `"null"`.
+    """Return a value as a text, empty for values without content: null, [], `"null"`; 0 has some.
 
     Example:
         >>> [text_of(value) for value in (None, 0, " null ", 1924.0, ["Diss", "Basel"], True)]
-        ['', '', '', '1924', 'Diss / Basel', 'true']
+        ['', '0', '', '1924', 'Diss / Basel', 'true']
     """
     if isinstance(value, str):
         text = value.strip()
@@ -24,7 +24,7 @@ def text_of(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, int | float):
         is_whole = isinstance(value, float) and value.is_integer()
-        return str(int(value) if is_whole else value) if value else ""
+        return str(int(value) if is_whole else value)
     if isinstance(value, list):
         return BETWEEN.join(filter(None, map(text_of, value)))
     return json.dumps(value, ensure_ascii=False, sort_keys=True) if value else ""

@@ -31,7 +31,8 @@ def command(
 
     OUT gets values.jsonl (each value, with what becomes of it and why), control.yaml (what to read
     blind, before anything else) and worklist.csv (what to look at, worst first); hdbench annotate
-    --only opens both.
+    --only opens both. The work list can also be filled in as a table, for hdbench trust finish
+    --worked.
 
     Args:
         paths: The plan; all of its values are read. Before it, the benchmark that has what was

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from hdbench.authorities.identifiers import read_identifiers
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
-from hdbench.cli.arguments import split_benchmark_and_one
+from hdbench.cli.arguments import Annotator, split_benchmark_and_one
 from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line, say
 from hdbench.common.printing import heading
 from hdbench.common.progress import in_lines
@@ -18,6 +18,7 @@ from hdbench.output.exporting.finished_records import LEFT_LIST, WrittenRecords
 from hdbench.trust.applied_folder import CONTROL, WORK_LIST, only_process, read_begun
 from hdbench.trust.finishing import CHANGES, RECORDS, Finished, finish
 from hdbench.trust.states import ORIGINS, unread_control
+from hdbench.trust.worked_table import take_in
 
 ORIGIN_HEADS = {
     "checked": Message("checked"),
@@ -36,6 +37,8 @@ def command(
     form: Annotated[FinishForm, typer.Option("--format")] = "jsonl",
     mapping: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
     identifiers: Annotated[list[str] | None, typer.Option(metavar="[FIELD=]FILE")] = None,
+    worked: Annotated[Path | None, typer.Option(metavar="TABLE")] = None,
+    annotator: Annotator = "me",
 ) -> None:
     """Write the whole collection as records: what was checked, accepted and worked off.
 
@@ -54,6 +57,9 @@ def command(
             catalogue are. Dublin Core needs one; with csv, it says the columns.
         identifiers: An authority file with the identifiers of values, for all fields or for one.
             It may be given several times.
+        worked: First take in worklist.csv of hdbench trust apply, filled in and saved as CSV or
+            Excel: all of its values or none. An empty value was not looked at; null: there is none.
+        annotator: The pseudonym of whoever filled it in.
     """
     benchmark, applied = split_benchmark_and_one(paths)
     plan, _ = read_begun(applied)
@@ -63,6 +69,14 @@ def command(
     write = writer_of(form, loaded, plan.fields, applied, folder, mapping, known)
     try:
         with in_lines():
+            if worked:
+                count = take_in(worked, applied, loaded, annotator)
+                say(
+                    "{path}: {count:,} value taken in",
+                    plural="{path}: {count:,} values taken in",
+                    path=worked,
+                    count=count,
+                )
             finished = finish(applied, loaded, folder)
             with only_process(folder):
                 written = write() if write else None

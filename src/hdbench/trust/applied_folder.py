@@ -30,7 +30,7 @@ SEALS = ".values.seals"
 """Ends of the parts of `VALUES`, each with the sha256 of all before it; deleted at the end."""
 
 WORK_LIST = "worklist.csv"
-"""The items that a person has to look at, worst first."""
+"""The values that a person has to look at, those of the worst items first."""
 
 CONTROL = "control.yaml"
 """Accepted values, drawn at random, to be read blind."""
@@ -228,6 +228,16 @@ def read_applied(out: Path) -> Applied:
     if file_sha256(out / DECISION) != applied.decision_sha256:
         raise changed(out / DECISION)
     return applied
+
+
+def check_values(out: Path, applied: Applied) -> None:
+    """Refuse values that were changed after they were written.
+
+    Raises:
+        HdbenchError: they were.
+    """
+    if file_sha256(out / VALUES) != applied.values_sha256:
+        raise changed(out / VALUES)
 
 
 def changed(path: Path) -> HdbenchError:

@@ -18,7 +18,7 @@ from hdbench.annotating.checking.checked_values import CheckedValues, ValueKey
 from hdbench.answers.letters import text_of
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.appending import append
-from hdbench.common.csv_files import write_csv
+from hdbench.common.csv_files import Row
 from hdbench.common.jsonio import parse_line, whole_file
 from hdbench.common.progress import progress
 from hdbench.common.regular_files import file_sha256
@@ -36,6 +36,7 @@ from hdbench.trust.applied_folder import (
     Applied,
     begin,
     changed,
+    check_values,
     only_process,
     read_applied,
     write_applied,
@@ -45,9 +46,10 @@ from hdbench.trust.cuts import BILLION
 from hdbench.trust.decision import Decision, decide
 from hdbench.trust.learned_files import read_learning
 from hdbench.trust.learning import Learning, outcomes_of
-from hdbench.trust.listed import as_cell
+from hdbench.trust.listed import as_cell, write_listed
 from hdbench.trust.plan import Plan
 from hdbench.trust.runs import Judged, Runs, opened_runs
+from hdbench.trust.values import value_of
 
 NO_ANSWER = Message("no answer")
 LEFT_OUT = Message("field left out")
@@ -84,7 +86,7 @@ class TrustCounts:
 
     def __init__(self) -> None:
         self.counts: defaultdict[str, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
-        self._field_sets: dict[tuple[str, ...], int] = {}
+        self._field_sets: dict[tuple[tuple[str, str], ...], int] = {}
         self._set_of_item = array("L")
         self._doubt = array("d")
 
@@ -102,7 +104,7 @@ class TrustCounts:
         for name, value in fields.items():
             decision = value["decision"]
             if decision == CHECK:
-                to_look_at.append(name)
+                to_look_at.append((name, value["reason"]))
                 doubt += 1 - value.get("score", 0.0)
                 self.counts[name][value["reason"]] += 1
             else:
@@ -111,17 +113,17 @@ class TrustCounts:
         self._set_of_item.append(field_set)
         self._doubt.append(doubt)
 
-    def worst_first(self) -> list[tuple[int, tuple[str, ...], float]]:
-        """Return the items that a person has to look at: position, fields, and doubt.
+    def worst_first(self) -> list[tuple[int, tuple[tuple[str, str], ...]]]:
+        """Return the items that a person has to look at: position, and fields with their reasons.
 
-        The doubt is the sum over these fields of 1 - trust score: about how many of them are
-        wrong. Items with equal doubt come in the benchmark's order.
+        The worst has the greatest sum over these fields of 1 - trust score: about how many of them
+        are wrong. Items with equal sums come in the benchmark's order.
         """
         field_sets = list(self._field_sets)
         doubt = np.frombuffer(self._doubt)
         order = np.argsort(-doubt, kind="stable").tolist() if len(doubt) else []
         fields_of_items = ((item, field_sets[self._set_of_item[item]]) for item in order)
-        return [(item, fields, self._doubt[item]) for item, fields in fields_of_items if fields]
+        return [(item, fields) for item, fields in fields_of_items if fields]
 
 
 def apply(plan: Plan, benchmark: Benchmark, plan_file: Path, out: Path, *, control: int) -> Applied:
@@ -160,7 +162,7 @@ def apply(plan: Plan, benchmark: Benchmark, plan_file: Path, out: Path, *, contr
             sha256 = file_sha256(out / VALUES)
             taken = sum(of_field[TAKEN] for of_field in tally.counts.values())
             sealed = write_control(out, plan, sha256, taken, control).hash()
-            to_look_at = _write_work_list(out / WORK_LIST, ids, tally)
+            to_look_at = _write_work_list(out / WORK_LIST, ids, tally, plan, runs)
             seals = (file_sha256(out / DECISION), sha256, sealed)
             applied = _applied(decision, tally, to_look_at, seals)
             write_applied(out, applied)
@@ -171,8 +173,7 @@ def apply(plan: Plan, benchmark: Benchmark, plan_file: Path, out: Path, *, contr
 def _finished(out: Path, control: int) -> Applied:
     """Return the record of an earlier call; refuse changed files and another size of sample."""
     applied, sample = read_applied(out), read_control(out / CONTROL)
-    if file_sha256(out / VALUES) != applied.values_sha256:
-        raise changed(out / VALUES)
+    check_values(out, applied)
     check_whole(out, applied, sample)
     if len(sample.sample) != min(control, sample.of):
         raise HdbenchError(
@@ -301,12 +302,25 @@ def _sealed(path: Path, seals: Path) -> Iterator[tuple[bytes, bytes]]:
             yield block, seal
 
 
-def _write_work_list(path: Path, ids: Sequence[str], tally: TrustCounts) -> int:
-    """Write the items that people have to look at, and return how many there are."""
+def _write_work_list(
+    path: Path, ids: Sequence[str], tally: TrustCounts, plan: Plan, runs: Runs
+) -> int:
+    """Write the values that people have to look at, and return of how many items they are."""
     worst = tally.worst_first()
+    fields = {field.path: field for field in runs.fields}
+
+    def rows() -> Iterator[Row]:
+        for item, doubtful in worst:
+            records = runs.records(ids[item])
+            for name, reason in doubtful:
+                said = (
+                    None if record is None else as_cell(value_of(record, fields[name]))
+                    for record in records
+                )
+                yield ids[item], name, *said, reason
+
     with whole_file(path) as unfinished:
-        rows = ((ids[item], as_cell(names), round(doubt, 3)) for item, names, doubt in worst)
-        write_csv(unfinished, ("id", "fields", "doubt"), rows)
+        write_listed(unfinished, [run.name for run in plan.runs], rows())
     return len(worst)
 
 

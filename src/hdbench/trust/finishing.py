@@ -15,16 +15,14 @@ from hdbench.annotating.working.worked_values import WORKED_VALUES
 from hdbench.benchmarks.benchmark import CHECKED_VALUES, Benchmark
 from hdbench.common.checked import Strict
 from hdbench.common.jsonio import parse_line, raw_lines, remove_unfinished, write_json
-from hdbench.common.regular_files import file_sha256, read_at_most
+from hdbench.common.regular_files import read_at_most
 from hdbench.common.resuming import made_from, resumable_files
 from hdbench.errors import HdbenchError
 from hdbench.trust.applied_folder import (
     CONTROL,
     MAX_FILE,
-    VALUES,
-    WORK_LIST,
     Applied,
-    changed,
+    check_values,
     only_process,
     read_applied,
     read_begun,
@@ -111,8 +109,7 @@ def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
     """
     plan, _ = read_begun(out)
     applied = read_applied(out)
-    if file_sha256(out / VALUES) != applied.values_sha256:
-        raise changed(out / VALUES)
+    check_values(out, applied)
     with only_process(folder):
         remove_unfinished(folder / LAST)
         # Before anything is read: what comes later makes another hash, and is delivered then.
@@ -168,7 +165,7 @@ def _inputs_hash(out: Path, benchmark: Benchmark, applied: Applied) -> str:
     """Return a hash of all that the states of values are read from."""
     histories = sorted((benchmark.folder / HISTORY).glob(f"*{SUFFIX}"))
     people = [benchmark.folder / CHECKED_VALUES, *histories]
-    own = [out / name for name in (WORK_LIST, CONTROL, WORKED_VALUES)]
+    own = [out / name for name in (CONTROL, WORKED_VALUES)]
     return made_from(applied.hash(), files=[*benchmark.scored_by(), *people, *own])
 
 

@@ -1,29 +1,64 @@
-"""Lists of items that people look at, and of their doubtful fields."""
+"""Work lists: a table with a row for each value that people look at."""
 
-import csv
-import re
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from hdbench.answers.csv_lines import Line, opened_csv
+from hdbench.answers.letters import text_of
 from hdbench.common.checked import check_file
+from hdbench.common.csv_files import Row, write_csv
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
 
-MAX_FILE = 256 * 2**20
-"""Maximum size in bytes of a list; a work list of a million items is a tenth of that."""
+MAX_FILE = 2**29
+"""Maximum size in bytes of a list."""
 
 MAX_CELL = 2**20
 """Maximum number of characters in a cell."""
 
-_QUOTED = re.compile(r'[,"\r\n]')
+COLUMNS = ("id", "field", "value")
+"""The first columns of a work list; behind them is what each run says, and why there is doubt."""
+
+NOTHING = "null"
+"""What a cell holds if there is nothing: an empty one was not filled in."""
+
+_BETWEEN = "; "
+
+
+def write_listed(path: Path, runs: Sequence[str], rows: Iterable[Row]) -> None:
+    """Write a work list.
+
+    Args:
+        path: the file.
+        runs: the names of the runs.
+        rows: an id, a field, what each run says, see `as_cell`, and the reason for the doubt.
+    """
+    empty = ((item, field, None, *said) for item, field, *said in rows)
+    write_csv(path, (*COLUMNS, *runs, "reason"), empty)
+
+
+def as_cell(value: Any) -> str:
+    """Return a value as a cell of a work list, from which it can be read back.
+
+    Example:
+        >>> as_cell(["Diss.", "Basel"]), as_cell(["a; b"]), as_cell(False), as_cell(" ")
+        ('Diss.; Basel', '["a; b"]', 'false', 'null')
+    """
+    if isinstance(value, list):
+        texts = list(filter(None, map(text_of, value)))
+        if any(";" in text or "\n" in text for text in texts):
+            return json.dumps(texts, ensure_ascii=False)
+        return _BETWEEN.join(texts) or NOTHING
+    return text_of(value) or NOTHING
 
 
 def read_listed(path: Path) -> dict[str, tuple[str, ...]]:
     """Return the items of a work list, each with the fields to look at; none for all.
 
-    A work list is CSV with the columns `id` and `fields`, see `as_cell`; others are ignored. It may
-    have been cut, sorted and saved by a spreadsheet program.
+    A work list is CSV with the columns `id` and `field`; others are ignored. It may have been cut,
+    sorted and saved by a spreadsheet program.
 
     Raises:
         HdbenchError: the file cannot be read, is something else, or has no item.
@@ -35,30 +70,6 @@ def read_listed(path: Path) -> dict[str, tuple[str, ...]]:
         return _work_list(rows, str(path))
 
 
-def as_cell(names: Sequence[str]) -> str:
-    """Return names of fields as a cell of a work list, separated by commas.
-
-    A name that has a comma, a quotation mark or a line break is quoted as in CSV.
-
-    Example:
-        >>> print(as_cell(["title", "place, year"]))
-        title, "place, year"
-    """
-    return ", ".join(
-        '"{}"'.format(name.replace('"', '""')) if _QUOTED.search(name) else name for name in names
-    )
-
-
-def _names_in(cell: str, where: str) -> tuple[str, ...]:
-    try:
-        names = next(csv.reader([cell], skipinitialspace=True), [])
-    except csv.Error as error:
-        raise HdbenchError(
-            "{place}: fields: cannot be read: {why}", place=where, why=error
-        ) from error
-    return tuple(filter(None, (name.strip() for name in names)))
-
-
 def _width(rows: Iterator[Line]) -> int:
     return len(next(rows, (0, []))[1])
 
@@ -67,18 +78,21 @@ def _work_list(rows: Iterator[Line], name: str) -> dict[str, tuple[str, ...]]:
     header = [title.strip().casefold() for title in next(rows, (0, []))[1]]
     if "id" not in header:
         raise HdbenchError(
-            "{place}: not a work list of hdbench trust apply, which has a column id",
+            "{place}: not a work list of hdbench trust apply, which has a column {name}",
             place=name,
+            name="id",
         )
-    columns = [header.index(title) if title in header else None for title in ("id", "fields")]
-    fields_by_id = {}
-    for number, cells in rows:
-        item_id, fields = (
-            cells[column] if column is not None and column < len(cells) else ""
+    columns = [header.index(title) if title in header else None for title in COLUMNS[:2]]
+    listed: dict[str, tuple[str, ...]] = {}
+    known: dict[str, str] = {}  # so that the name of a field is held once
+    for _, cells in rows:
+        item_id, field = (
+            cells[column].strip() if column is not None and column < len(cells) else ""
             for column in columns
         )
         if item_id:
-            fields_by_id[item_id] = _names_in(fields, f"{name}:{number}")
-    if not fields_by_id:
+            field = known.setdefault(field, field)
+            listed[item_id] = (*listed.get(item_id, ()), *filter(None, [field]))
+    if not listed:
         raise HdbenchError("{place}: lists no items: there is nothing to look at", place=name)
-    return fields_by_id
+    return listed

@@ -19,13 +19,11 @@ from hdbench.trust.applied_folder import (
     CONTROL,
     TAKEN,
     VALUES,
-    WORK_LIST,
     Applied,
     read_applied,
     read_begun,
 )
 from hdbench.trust.control import check_whole, read_control
-from hdbench.trust.listed import read_listed
 from hdbench.trust.plan import Plan
 from hdbench.trust.runs import fields_called
 from hdbench.trust.values import ItemField, value_of
@@ -81,8 +79,6 @@ class ValueStates:
         self._history = History(benchmark.folder)
         self._truths = benchmark.items()
         self._truth = next(self._truths, None)
-        # It may have been sorted and saved by a spreadsheet program.
-        self._partly = set(read_listed(out / WORK_LIST)) if applied.to_look_at else set()
         self._given = defaultdict[ValueKey, list[_Given]](list)
         self._doubted = set[ValueKey]()
         control = read_control(out / CONTROL)
@@ -103,7 +99,8 @@ class ValueStates:
         if truth is not None and truth.id == item:
             self._truth = next(self._truths, None)
             if fields:
-                self._add_truth(truth)
+                is_listed = any(value["decision"] == CHECK for value in fields.values())
+                self._add_truth(truth, is_listed=is_listed)
         return {name: self._state(item, name, value) for name, value in fields.items()}
 
     def of_items(self) -> Iterator[tuple[str, ItemStates, tuple[str, ...]]]:
@@ -169,7 +166,7 @@ class ValueStates:
         is_accepted = decision == TAKEN and ValueKey(item, name) not in self._doubted
         return known | {"origin": "accepted" if is_accepted else "open"}
 
-    def _add_truth(self, truth: Item) -> None:
+    def _add_truth(self, truth: Item, *, is_listed: bool) -> None:
         """Add what people entered for a whole item.
 
         Of an item of the work list, only the fields that somebody changed were looked at.
@@ -182,10 +179,10 @@ class ValueStates:
         record = self._metric.right_answer(truth.reference(self._metric.protocol))
         for field in self._fields:
             times = [change.at for change in changes if _concerns(change, field)]
-            if truth.id in self._partly and not times and changes:
+            if is_listed and not times and changes:
                 continue
             at = max(times or [change.at for change in changes], default="")
-            origin: Origin = "worked" if truth.id in self._partly and changes else "checked"
+            origin: Origin = "worked" if is_listed and changes else "checked"
             given = _Given(at, origin, value_of(record, field))
             self._given[ValueKey(truth.id, field.path)].append(given)
 

@@ -21,9 +21,10 @@ MAX_LINE = 300
 DIGITS = 1e-9
 """Relative difference of numbers that count as equal: libraries compute intervals."""
 
-APART = {"also", "by_identifier", "benchmark", "dataset_revision", "ids", "notes", "versions"}
+APART = {"also", "by_identifier", "benchmark", "dataset_revision", "ids", "notes"}
+APART |= {"public_since", "versions"}
 """The keys of records of their own, of what needs files that the result does not name, of what may
-be elsewhere by now, and of the items, which are compared by their ids."""
+be elsewhere or known better by now, and of the items, which are compared by their ids."""
 
 _ABSENT = Message("(absent)")
 

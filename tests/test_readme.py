@@ -15,7 +15,7 @@ PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md
 def current(text):
     """An output without what differs from machine to machine: versions, and hdbench's place."""
     text = re.sub(r"(rapidfuzz|json_repair|hdbench):[^|\s]+", r"\1:X", text)
-    text = re.sub(r"\S+ -m hdbench|\S*hdbench(?= (score|build|demo))", "hdbench", text)
+    text = re.sub(r"\S+( -P)? -m hdbench|\S*hdbench(?= (score|build|demo))", "hdbench", text)
     return [line.rstrip() for line in text.strip().splitlines()]
 
 

@@ -11,7 +11,14 @@ from hdbench.cli import app
 
 ROOT = Path(__file__).parents[2]
 HDBENCH = typer.main.get_command(app)
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *sorted(
+        page
+        for folder in ("docs", "metrics", "dataset_scripts", "spaces")
+        for page in (ROOT / folder).glob("**/*.md")
+    ),
+]
 
 
 def of_hdbench(page):

@@ -73,8 +73,6 @@ class RunInfo(_Checked):
             benchmark that have the same ids.
         without_media: whether the model got the prompt alone, without the items' media; such a run
             is the floor beneath the model's score, and is not ranked.
-        consensus_of: the models whose answers it is made of, if it is what several say together;
-            None for a run of one model.
         published: its figures as they were published.
         reproducible: whether its answers give these figures: where they are false, the figures were
             computed by other code or from other answers. None if that is not said.
@@ -93,7 +91,6 @@ class RunInfo(_Checked):
     part: PartInfo | None = Field(default=None, exclude=True)
     own_images: bool = False
     without_media: bool | None = None
-    consensus_of: list[str] | None = None
     published: dict[str, Any] | None = None
     reproducible: bool | None = None
     cost_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)

@@ -29,8 +29,6 @@ Args:
         tesseract.
     endpoint: An OpenAI-compatible server, such as http://localhost:8000/v1; its key is read from
         HDBENCH_API_KEY.
-    approved_by: Who approved it: if possible, somebody who did not propose it.
-    accepted: Where the data's owners accepted it; without it, a value does not count yet.
 """
 
 import math

@@ -26,9 +26,6 @@ _OTHER_KINDS = {"TextError"}
 
 _PLACEHOLDER = re.compile(r"\{.*?\}")
 
-_SPACED = re.compile("[;:!?%]")
-"""Signs that some languages have a space before: for them, a text of a page needs no word."""
-
 
 def python(fileobj: IO[bytes], *_: object, **__: object) -> Iterator[Found]:
     """Find the templates of messages in a module, which are literals.
@@ -63,8 +60,7 @@ def texts(fileobj: IO[bytes], *_: object, **__: object) -> Iterator[Found]:
     while waiting:
         value = waiting.pop()
         if isinstance(value, str):
-            bare = _PLACEHOLDER.sub("", value)
-            if any(map(str.isalpha, bare)) or _SPACED.search(bare):
+            if any(map(str.isalpha, _PLACEHOLDER.sub("", value))):
                 yield 1, "gettext", value, []
         elif isinstance(value, dict) and value.keys() == {"one", "other"}:
             yield 1, "ngettext", (value["one"], value["other"]), []

@@ -68,8 +68,8 @@ def maker_of(run: Mapping[str, Any], name: str) -> tuple[str, str]:
 
 
 def is_witness(result: Result) -> bool:
-    """Return whether a run can witness against a ground truth: one model that saw the items."""
-    return not result.run.without_media and not result.run.consensus_of
+    """Return whether a run can witness against a ground truth: its model saw the items."""
+    return not result.run.without_media
 
 
 def ask(runs: Mapping[str, Result]) -> list[AskedRun]:

@@ -18,7 +18,7 @@ from helpers.planned_values import PlannedValues
 from trust.collection import Collection, value_of, values
 
 from hdbench.annotating.working.worked_values import WorkedValue, WorkedValues
-from hdbench.common import progress, resuming
+from hdbench.common import progress
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.marc_records import KIND_OPEN
 from hdbench.output.exporting.finished_forms import writer_of
@@ -229,9 +229,11 @@ class Interruption:
 
 @pytest.fixture
 def often(monkeypatch):
-    """Checkpoints every 20 items, and progress that is told of each."""
-    monkeypatch.setattr(resuming, "EVERY", 20)
+    """Progress that is told of each item."""
     monkeypatch.setattr(progress, "EVERY", 0)
+
+
+REMAINS = {".lock", ".delivered.json"}
 
 
 def delivered(folder):
@@ -241,7 +243,7 @@ def delivered(folder):
     return files | {"changes.jsonl": at.sub(b"", files["changes.jsonl"])}
 
 
-def test_an_interrupted_delivery_resumes(collection, often, capsys):
+def test_an_interrupted_delivery_leaves_the_one_before(collection, often):
     folder = collection.folder / "out/finished"
     finished(collection)
     work_off(collection, collection.rest[-1], "title", "Titel")
@@ -252,27 +254,14 @@ def test_an_interrupted_delivery_resumes(collection, often, capsys):
     folder.with_name("before").rename(folder)
     before = delivered(folder)
 
-    for after in (45, 19, 30):
+    for after in (1, 150, 299):
         with pytest.raises(KeyboardInterrupt), progress.listening(Interruption(after)):
             finished(collection)
         assert delivered(folder) == before
-    resumed = finished(collection)
-    resumed.counts.at = expected_counts.counts.at  # when it was begun
-    assert resumed == expected_counts
+    again = finished(collection)
+    again.counts.at = expected_counts.counts.at  # when it was begun
+    assert again == expected_counts
     assert delivered(folder) == expected
-    said = [f"resumes at item {number}" for number in (41, 41, 61)]
-    assert capsys.readouterr().err.splitlines() == said
-
-
-def test_what_a_person_says_meanwhile_is_delivered(collection, often, capsys):
-    with pytest.raises(KeyboardInterrupt), progress.listening(Interruption(90)):
-        finished(collection)
-    first = collection.rest[0]
-    work_off(collection, first, "title", "Titel")
-    said = finished(collection)
-    assert (said.records, said.counts.changed, said.counts.of("worked")) == (300, 300, 1)
-    assert records(collection)[first]["title"] == {"origin": "worked", "value": "Titel"}
-    assert "resumes" not in capsys.readouterr().err
 
 
 MARC = """
@@ -304,103 +293,82 @@ def write_records(collection, form, mapping):
 
 
 @pytest.mark.parametrize("form", MAPPINGS)
-def test_interrupted_records_resume_in_each_form(collection, often, form, capsys):
+def test_interrupted_records_are_as_they_were(collection, often, form):
     finished(collection)
     folder = collection.folder / "out/finished"
+    result = write_records(collection, form, MAPPINGS[form])
     before = delivered(folder)
-    expected_result = write_records(collection, form, MAPPINGS[form])
-    expected = delivered(folder)
-    names = expected.keys() - before.keys()
-    assert names
-    for name in names:
-        (folder / name).unlink()
-
-    with pytest.raises(KeyboardInterrupt), progress.listening(Interruption(70)):
-        write_records(collection, form, MAPPINGS[form])
-    assert delivered(folder) == before
-    assert write_records(collection, form, MAPPINGS[form]) == expected_result
-    assert delivered(folder) == expected
-    assert capsys.readouterr().err == "resumes at item 61\n"
-
-    with pytest.raises(KeyboardInterrupt), progress.listening(Interruption(70)):
-        write_records(collection, form, MAPPINGS[form])
     work_off(collection, collection.rest[0], "title", "Titel")
     finished(collection)
-    write_records(collection, form, MAPPINGS[form])
-    assert delivered(folder) != expected
-    assert "resumes" not in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("form", [form for form in MAPPINGS if form != "csv"])
-def test_records_by_another_request_begin_anew(collection, often, form, capsys):
-    finished(collection)
-    folder = collection.folder / "out/finished"
-    mapping = MAPPINGS[form]
-    another = mapping.replace("year", "shelfmark")
-    write_records(collection, form, another)
-    expected = delivered(folder)
-
+    between = delivered(folder)
+    assert between != before
     with pytest.raises(KeyboardInterrupt), progress.listening(Interruption(70)):
-        write_records(collection, form, mapping)
-    write_records(collection, form, another)
-    assert delivered(folder) == expected
-    assert capsys.readouterr().err == ""
+        write_records(collection, form, MAPPINGS[form])
+    assert delivered(folder) == between
+    assert {path.name for path in folder.iterdir() if path.name[0] == "."} == REMAINS
+    write_records(collection, form, MAPPINGS[form])
+    assert len(delivered(folder).items() - between.items()) == 1
+    assert type(result) is type(write_records(collection, form, MAPPINGS[form]))
 
 
 FINISH = """
 import sys
 from pathlib import Path
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.common import resuming
+from hdbench.output.exporting.finished_forms import writer_of
+from hdbench.trust.applied_folder import read_begun
 from hdbench.trust.finishing import finish
-resuming.EVERY = 10
-finish(Path(sys.argv[1]) / "out", load_benchmark(sys.argv[2]), Path(sys.argv[1]) / "out/finished")
+out, benchmark = Path(sys.argv[1]) / "out", load_benchmark(sys.argv[2])
+plan, _ = read_begun(out)
+finish(out, benchmark, out / "finished")
+writer_of("csv", benchmark, plan.fields, out, out / "finished", None, None)()
 """
 
 
 @pytest.fixture
 def processes():
-    forks = Forks("hdbench.trust.finishing")
+    forks = Forks("hdbench.trust.finishing", "hdbench.output.exporting.finished_forms")
     yield forks
     forks.close()
 
 
 @pytest.mark.nightly
-def test_no_value_of_a_person_is_lost_in_a_hundred_kills(collection, processes):
+def test_a_kill_leaves_the_old_delivery_or_the_new_one(collection, processes):
     chance = random.Random(1)
-    given = {}
+    folder = collection.folder / "out/finished"
     command = ("-c", FINISH, str(collection.folder), str(collection.path))
     how = {"cwd": collection.folder, "env": dict(os.environ)}
     started = time.monotonic()
     first = processes.run(*command, **how)
     assert first.returncode == 0, first.stderr
     whole = time.monotonic() - started
-    with (collection.folder / "stderr").open("w+") as stderr:
-        for number in range(100):
-            if number % 4 == 0:  # otherwise, it may resume
-                item = chance.choice(collection.rest)
-                given[item] = f"Titel {number}"
-                work_off(collection, item, "title", given[item], minute=number % 60,
-                         at=f"2026-11-27T{10 + number // 60}:{number % 60:02}:00.000Z")  # fmt: skip
-            process = processes.start(*command, **how, stderr=stderr)
-            time.sleep(chance.uniform(0.2, 1.1) * whole)
-            with suppress(ProcessLookupError):  # it has just ended
-                process.kill()
-            process.wait(60)
-        stderr.seek(0)
-        assert "resumes at item" in stderr.read()  # how often, the machine decides
-    for _ in range(20):
+    old = folder.with_name("old")
+    given = {}
+    for number in range(12):
+        item = chance.choice(collection.rest)
+        given[item] = f"Titel {number}"
+        work_off(collection, item, "title", given[item], minute=number)
+        shutil.copytree(folder, old)
         finished(collection)
+        write_records(collection, "csv", "")
+        new = delivered(folder)
+        shutil.rmtree(folder)
+        shutil.copytree(old, folder)
+        process = processes.start(*command, **how)
+        time.sleep(chance.uniform(0.1, 1.1) * whole)
+        with suppress(ProcessLookupError):  # it has just ended
+            process.kill()
+        process.wait(60)
+        left = delivered(folder)
+        for name in ("records.jsonl", "records.csv"):
+            assert left[name] in (delivered(old)[name], new[name])
+        again = processes.run(*command, **how)
+        assert again.returncode == 0, again.stderr
+        assert delivered(folder) == new
+        assert {path.name for path in folder.iterdir() if path.name[0] == "."} == REMAINS
+        shutil.rmtree(old)
     found = records(collection)
     assert {item: found[item]["title"]["value"] for item in given} == given
-    assert {found[item]["title"]["origin"] for item in given} == {"worked"}
-    folder = collection.folder / "out/finished"
-    changes = [json.loads(line) for line in (folder / "changes.jsonl").read_text().splitlines()]
-    last = {change["id"]: change["hash"] for change in changes}
-    lines = map(json.loads, (folder / "records.jsonl").read_text().splitlines())
-    assert {line["id"]: line["hash"] for line in lines} == last
-    remains = {".lock", ".delivered.json"}
-    assert {path.name for path in folder.iterdir() if path.name.startswith(".")} == remains
 
 
 def test_the_command_says_what_is_open_and_writes_a_table(collection, run_hdbench):

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
-
 from hdbench.answers.letters import folded, text_of
 from hdbench.authorities.files import AuthorityLine, read_authority_lines
 from hdbench.errors import HdbenchError
@@ -124,30 +122,21 @@ def identified(names: Iterable[str]) -> set[str]:
     return {name.removesuffix(IDENTIFIER) for name in names if name.endswith(IDENTIFIER)}
 
 
-class IdentifierCounts(BaseModel):
-    """Counts of identifiers: how many values, or parts of values, have one."""
-
-    found: int = 0
-
-
 class Identifiers:
     """Identifiers that authority files have for the values of records.
 
     Args:
         files: field → the authority file of its values; "" is for all fields without one.
-        sources: the files that all this was read from.
 
     Attributes:
-        sources: same as in Args.
         named: the fields for which there is a file of their own.
-        counts: how many identifiers there were so far.
+        found: how many values, or parts of values, had one so far.
     """
 
-    def __init__(self, files: Mapping[str, AuthorityTable], sources: Sequence[Path]) -> None:
+    def __init__(self, files: Mapping[str, AuthorityTable]) -> None:
         self._files = files
-        self.sources = sources
         self.named = set(filter(None, files))
-        self.counts = IdentifierCounts()
+        self.found = 0
 
     def of(self, fields: Fields, splits: Mapping[str, str] = {}) -> dict[str, list[str]]:
         """Return the identifiers of a record's values.
@@ -171,7 +160,7 @@ class Identifiers:
             identifiers = [file.identifier(text) or "" for text in filter(text_of, texts)]
             if any(identifiers):
                 found[name] = identifiers
-                self.counts.found += sum(map(bool, identifiers))
+                self.found += sum(map(bool, identifiers))
         return found
 
 
@@ -186,14 +175,12 @@ def read_identifiers(given: Sequence[str], fields: Sequence[str]) -> Identifiers
         HdbenchError: a file is unusable, or there is no such field.
     """
     files: dict[str, AuthorityTable] = {}
-    sources = []
     for text in given:
         field, path = split_field(text, fields)
         if field in files:
             raise HdbenchError("{given}: a second file for the same field", given=text)
         files[field] = read_authority_table(path)
-        sources.append(path)
-    return Identifiers(files, sources)
+    return Identifiers(files)
 
 
 def split_field(text: str, fields: Sequence[str]) -> tuple[str, Path]:

@@ -44,8 +44,7 @@ def command(
 
     Each value has its origin; what a person said always wins over a model, and what was said later
     over what was said before. Run it at any time and again: records that have not changed stay as
-    they are, and changes.jsonl says what was delivered when. If it was interrupted, it resumes;
-    only a workbook begins again.
+    they are, and changes.jsonl says what was delivered when.
 
     Args:
         paths: The folder of hdbench trust apply. Before it, the benchmark with what people entered,
@@ -81,7 +80,7 @@ def command(
             with only_process(folder):
                 written = write() if write else None
     except KeyboardInterrupt:
-        say("interrupted: the same command resumes in {folder}", folder=folder, err=True)
+        say("interrupted: the same command begins again", err=True)
         raise typer.Exit(130) from None
     print_finished(Console(), finished, loaded, applied, folder)
     if isinstance(written, WrittenRecords):
@@ -100,7 +99,7 @@ def command(
         say(
             "{count:,} value has an identifier",
             plural="{count:,} values have an identifier",
-            count=known.counts.found,
+            count=known.found,
         )
 
 

@@ -3,20 +3,20 @@
 import datetime
 import hashlib
 import json
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Self
 
 from pydantic import BaseModel, ValidationError
 
+from hdbench import __version__
 from hdbench.annotating.history import HISTORY, SUFFIX
 from hdbench.annotating.working.worked_values import WORKED_VALUES
 from hdbench.benchmarks.benchmark import CHECKED_VALUES, Benchmark
 from hdbench.common.checked import Strict
-from hdbench.common.jsonio import parse_line, raw_lines, remove_unfinished, write_json
-from hdbench.common.regular_files import read_at_most
-from hdbench.common.resuming import made_from, resumable_files
+from hdbench.common.jsonio import parse_line, raw_lines, remove_unfinished, whole_file, write_json
+from hdbench.common.progress import progress
+from hdbench.common.regular_files import file_sha256, read_at_most
 from hdbench.errors import HdbenchError
 from hdbench.trust.applied_folder import (
     CONTROL,
@@ -96,7 +96,8 @@ def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
     """Write the state of every value of every item.
 
     It can be run at any time and again: a record that has not changed stays as it is, byte for
-    byte, and `CHANGES` says which ones have. If it is killed, the next call resumes.
+    byte, and `CHANGES` says which ones have. If it is killed, all is as it was, and the next call
+    begins again.
 
     Args:
         out: the folder of `hdbench trust apply`.
@@ -111,31 +112,33 @@ def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
     applied = read_applied(out)
     check_values(out, applied)
     with only_process(folder):
-        remove_unfinished(folder / LAST)
+        records, changes = folder / RECORDS, folder / CHANGES
+        for path in (records, changes, folder / LAST):
+            remove_unfinished(path)
         # Before anything is read: what comes later makes another hash, and is delivered then.
         inputs = _inputs_hash(out, benchmark, applied)
-        records = folder / RECORDS
         last = read_finished(folder)
-        if last and last.made_from == made_from(inputs, files=[records]):
+        if last and last.made_from == _hash_of(inputs, files=[records]):
             last.counts.changed = 0
             return last
         states = ValueStates(plan, benchmark, out, applied, is_worked=True)
         now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        begun = DeliveryCounts(at=now, by_field={name: {} for name in plan.fields})
+        counts = DeliveryCounts(at=now, by_field={name: {} for name in plan.fields})
         before = _Delivered(records)
         number = before.delivery + 1
+        written = 0
         # The changes get their name first: those of a delivery that never came are cut off.
-        paths = [folder / CHANGES, records]
         with (
-            resumable_files(paths, made_from(inputs, files=[records]), begun) as writing,
+            whole_file(records) as new_records,
+            whole_file(changes) as new_changes,
             before,  # closed first: some systems rename no file over one that is open
+            new_records.open("wb") as records_file,
+            new_changes.open("wb") as changes_file,
         ):
-            changes_file, records_file = writing.files
-            counts = writing.state
-            if not writing.done:
-                _copy_changes(folder / CHANGES, before.delivery, changes_file.write)
-            items = islice(states.of_items(), writing.done, None)
-            for item, fields, listed in writing.progress(items, "Finishing", applied.items):
+            _copy_changes(changes, before.delivery, changes_file.write)
+            items = progress(states.of_items(), "Finishing", applied.items)
+            for item, fields, listed in items:
+                written += 1
                 line = _encode({"fields": fields, "id": item})
                 sha256 = hashlib.sha256(line.encode("utf-8", "backslashreplace")).hexdigest()
                 old = before.line_of(item)
@@ -152,8 +155,8 @@ def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
                 changes_file.write(_line(**change, fields=names, hash=sha256, id=item))
         delivery = number if counts.changed else before.delivery
         finished = Finished(
-            made_from=made_from(inputs, files=[records]),
-            records=writing.done,
+            made_from=_hash_of(inputs, files=[records]),
+            records=written,
             delivery=delivery,
             counts=counts,
         )
@@ -161,12 +164,18 @@ def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
     return finished
 
 
+def _hash_of(*values: object, files: Iterable[Path]) -> str:
+    """Return a hash of plain data and of files, some of which may not exist, by this version."""
+    hashes = [file_sha256(path) if path.is_file() else None for path in files]
+    return hashlib.sha256(json.dumps([__version__, *values, *hashes]).encode()).hexdigest()
+
+
 def _inputs_hash(out: Path, benchmark: Benchmark, applied: Applied) -> str:
     """Return a hash of all that the states of values are read from."""
     histories = sorted((benchmark.folder / HISTORY).glob(f"*{SUFFIX}"))
     people = [benchmark.folder / CHECKED_VALUES, *histories]
     own = [out / name for name in (CONTROL, WORKED_VALUES)]
-    return made_from(applied.hash(), files=[*benchmark.scored_by(), *people, *own])
+    return _hash_of(applied.hash(), files=[*benchmark.scored_by(), *people, *own])
 
 
 class Delivery(NamedTuple):

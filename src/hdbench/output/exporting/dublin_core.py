@@ -1,17 +1,15 @@
 """Finished records as Dublin Core (oai_dc), or as CSV with columns of one's own."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from hdbench.answers.cells import plain, visible
 from hdbench.authorities.identifiers import Identifiers
-from hdbench.common.resuming import NoState, made_from, resumable_files
-from hdbench.output.exporting.finished_rows import (
-    FinishedRecord,
-    finished_records,
-    write_finished_csv,
-)
+from hdbench.common.csv_files import write_csv
+from hdbench.common.jsonio import whole_file
+from hdbench.common.progress import progress
+from hdbench.output.exporting.finished_rows import finished_records
 from hdbench.output.exporting.record_mapping import RecordMapping, read_record_mapping
 
 ELEMENTS = (
@@ -56,10 +54,8 @@ def write_dublin_core(
     path: Path,
     mapping: RecordMapping,
     identifiers: Identifiers | None = None,
-    *,
-    options: str = "",
-) -> int:
-    """Write finished records as XML: an `oai_dc:dc` for each, within `records`; it is resumable.
+) -> None:
+    """Write finished records as XML: an `oai_dc:dc` for each, within `records`.
 
     Characters that XML cannot hold are replaced by the symbols that Unicode has for them.
 
@@ -68,20 +64,13 @@ def write_dublin_core(
         path: the file to write.
         mapping: what goes where, by `read_dublin_core_mapping`.
         identifiers: identifiers of values.
-        options: all that the file depends on besides the records, as one text.
-
-    Returns:
-        The number of records.
 
     Raises:
         HdbenchError: the records cannot be read, or the file cannot be written.
     """
-    state = identifiers.counts if identifiers else NoState()
-    with resumable_files([path], made_from(options, files=[records]), state) as writing:
-        (file,) = writing.files
+    with whole_file(path) as unfinished, unfinished.open("wb") as file:
         file.write(_BEGIN.encode())
-        remaining = finished_records(records, writing.done)
-        for item, fields in writing.progress(remaining, "Writing the records"):
+        for item, fields in progress(finished_records(records), "Writing the records"):
             lines = ["<oai_dc:dc>\n"]
             for name, text, language in mapping.of(item, fields, identifiers):
                 if not text:
@@ -90,7 +79,6 @@ def write_dublin_core(
                 lines.append(f"  <dc:{name}{marked}>{escape(visible(text))}</dc:{name}>\n")
             file.write("".join([*lines, "</oai_dc:dc>\n"]).encode())
         file.write(b"</records>\n")
-    return writing.done
 
 
 def write_mapped_csv(
@@ -98,10 +86,8 @@ def write_mapped_csv(
     path: Path,
     mapping: RecordMapping,
     identifiers: Identifiers | None = None,
-    *,
-    options: str = "",
-) -> int:
-    """Write finished records as CSV, with a column for each name of a mapping; it is resumable.
+) -> None:
+    """Write finished records as CSV, with a column for each name of a mapping.
 
     Several texts have `|` between them, also those of values without an identifier, which are
     empty; languages are not said. A cell that might be a formula
@@ -112,20 +98,17 @@ def write_mapped_csv(
         path: the file to write.
         mapping: what goes where, by `read_record_mapping`.
         identifiers: identifiers of values.
-        options: all that the file depends on besides the records, as one text.
-
-    Returns:
-        The number of records.
 
     Raises:
         HdbenchError: the records cannot be read, or the file cannot be written.
     """
 
-    def row(record: FinishedRecord) -> list[str]:
-        cells: dict[str, list[str]] = {name: [] for name in mapping.texts}
-        for name, text, _ in mapping.of(*record, identifiers):
-            cells[name].append(text)
-        return [plain(_BETWEEN.join(texts)) for texts in cells.values()]
+    def rows() -> Iterator[list[str]]:
+        for record in progress(finished_records(records), "Writing the table"):
+            cells: dict[str, list[str]] = {name: [] for name in mapping.texts}
+            for name, text, _ in mapping.of(*record, identifiers):
+                cells[name].append(text)
+            yield [plain(_BETWEEN.join(texts)) for texts in cells.values()]
 
-    state = identifiers.counts if identifiers else None
-    return write_finished_csv(records, path, list(mapping.texts), row, options=options, state=state)
+    with whole_file(path) as unfinished:
+        write_csv(unfinished, list(mapping.texts), rows())

@@ -9,8 +9,8 @@ from hdbench.answers.cells import plain
 from hdbench.authorities.identifiers import Identifiers
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.excel import xlsx_writer
+from hdbench.common.jsonio import remove_unfinished
 from hdbench.common.progress import progress
-from hdbench.common.resuming import made_from
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.marc_records import NewRecords
 from hdbench.output.exporting.cells import Cell
@@ -30,7 +30,6 @@ from hdbench.output.exporting.finished_rows import (
     FinishedRecord,
     finished_records,
     values_and_origins,
-    write_finished_csv,
 )
 from hdbench.output.exporting.formats import check_size, write_table
 from hdbench.output.exporting.record_mapping import (
@@ -94,14 +93,11 @@ def writer_of(  # noqa: PLR0917
         raise HdbenchError(
             "--identifiers: goes with --format marcxml or dublin-core, or with csv and --mapping"
         )
-    sources = identifiers.sources if identifiers else ()
-    given = filter(None, [mapping, benchmark.schema, *sources])
-    options = made_from(form, list(fields), files=given)
     records = folder / RECORDS
     if form == "marcxml":
         library = read_new_records_mapping(mapping)
         _check_places(library, identifiers, mapping)
-        return partial(write_marc_records, applied, folder, library, identifiers, options=options)
+        return partial(write_marc_records, applied, folder, library, identifiers)
     if form == "dublin-core":
         if mapping is None:
             raise HdbenchError(
@@ -110,19 +106,15 @@ def writer_of(  # noqa: PLR0917
         elements = read_dublin_core_mapping(mapping, fields)
         _check_places(elements, identifiers, mapping)
         path = folder / "records.dc.xml"
-        return partial(
-            _to_path, write_dublin_core, records, path, elements, identifiers, options=options
-        )
+        return partial(_to_path, write_dublin_core, records, path, elements, identifiers)
     if form == "csv" and mapping:
         columns = read_record_mapping(mapping, fields)
         _check_places(columns, identifiers, mapping)
         path = folder / "records.csv"
-        return partial(
-            _to_path, write_mapped_csv, records, path, columns, identifiers, options=options
-        )
+        return partial(_to_path, write_mapped_csv, records, path, columns, identifiers)
     if form in ("csv", "xlsx"):
         _check_table(form, benchmark)
-        return partial(_write_table, folder, form, benchmark, fields, options)
+        return partial(_write_table, folder, form, benchmark, fields)
     return None
 
 
@@ -163,28 +155,24 @@ def _check_places(
         )
 
 
-def _to_path(
-    write: Callable[..., object], records: Path, path: Path, *given: object, options: str
-) -> Path:
+def _to_path(write: Callable[..., None], records: Path, path: Path, *given: object) -> Path:
     """Write records to a path, and return it."""
-    write(records, path, *given, options=options)
+    remove_unfinished(path)
+    write(records, path, *given)
     return path
 
 
-def _write_table(
-    folder: Path, form: str, benchmark: Benchmark, fields: Sequence[str], options: str
-) -> Path:
+def _write_table(folder: Path, form: str, benchmark: Benchmark, fields: Sequence[str]) -> Path:
     """Write the records of `hdbench trust finish` as a table beside them, a row for each item.
 
     Columns: `id`, and for each field its value and its origin. A cell that might be a formula is
-    made harmless as in `hdbench.output.exporting.cells`. Only CSV is resumable.
+    made harmless as in `hdbench.output.exporting.cells`.
 
     Args:
         folder: the folder with the records.
         form: `csv` or `xlsx`.
         benchmark: the benchmark, whose schema defines which fields are numbers or lists.
         fields: the paths of the fields.
-        options: all that the table depends on besides the records, as one text.
 
     Returns:
         The file.
@@ -199,11 +187,10 @@ def _write_table(
         return [plain(record.item), *values_and_origins(record.fields, fields, columns)]
 
     records, path = folder / RECORDS, folder / f"records.{form}"
-    if form == "csv":
-        write_finished_csv(records, path, head, row, options=options)
-        return path
     items = sum(1 for _ in benchmark.ids())
-    check_size(items, len(head))
+    if form == "xlsx":
+        check_size(items, len(head))
+    remove_unfinished(path)
     rows = map(row, progress(finished_records(records), "Writing the table", items))
     write_table(path, form, head, rows, [WIDTH] * len(head))
     return path

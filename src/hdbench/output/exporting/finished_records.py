@@ -4,12 +4,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, Field
-
-from hdbench.authorities.identifiers import IdentifierCounts, Identifiers, in_marc
+from hdbench.authorities.identifiers import Identifiers, in_marc
 from hdbench.common.csv_files import csv_rows
 from hdbench.common.extras import needed
-from hdbench.common.resuming import made_from, resumable_files
+from hdbench.common.jsonio import remove_unfinished, whole_file
+from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.marc_making import LeftOut, make_record
 from hdbench.ground_truth.marc_mapping import read_mapping
@@ -67,32 +66,19 @@ def read_new_records_mapping(path: Path | None) -> NewRecords:
     return mapping
 
 
-class _Counts(BaseModel):
-    """Counts as in `WrittenRecords`; `placed` values are in records."""
-
-    records: int = 0
-    left_out: int = 0
-    values_left: int = 0
-    placed: int = 0
-    identifiers: IdentifierCounts = Field(default_factory=IdentifierCounts)
-
-
 def write_marc_records(
     applied_folder: Path,
     folder: Path,
     mapping: NewRecords,
     identifiers: Identifiers | None = None,
-    *,
-    options: str = "",
 ) -> WrittenRecords:
-    """Write the records of `hdbench trust finish` as MARCXML; it is resumable.
+    """Write the records of `hdbench trust finish` as MARCXML.
 
     Args:
         applied_folder: the folder of `hdbench trust apply`.
         folder: the folder with the records; it gets `MARC_FILE` and `LEFT_LIST`.
         mapping: see `read_new_records_mapping`.
         identifiers: identifiers of values, for which the mapping has places.
-        options: all that the file depends on besides the folders, as one text.
 
     Raises:
         HdbenchError: no value has a place in the mapping; an id cannot be in a record.
@@ -103,19 +89,19 @@ def write_marc_records(
     process = Process(
         f"hdbench trust, plan {plan.hash()}", round(1 - plan.limit, 6), f"{day:%Y%m%d}"
     )
-    records, path = folder / RECORDS, folder / MARC_FILE
-    hash_ = made_from(options, applied.hash(), files=[records])
-    with resumable_files([path, folder / LEFT_LIST], hash_, _Counts()) as writing:
-        file, left_file = writing.files
-        counts = writing.state
-        write_left = csv_rows(left_file, ("id", "field", "value", "why"))
-        if identifiers:
-            identifiers.counts = counts.identifiers
-        items = writing.progress(
-            finished_records(records, writing.done), "Writing the records", applied.items
-        )
-        with marc_collection(file) as write:
-            for record in items:
+    path, left_list = folder / MARC_FILE, folder / LEFT_LIST
+    made_records = left_out = placed = values_left = 0
+    for each in (path, left_list):
+        remove_unfinished(each)
+    with whole_file(path) as new_records, whole_file(left_list) as new_list:
+        with (
+            new_records.open("wb") as file,
+            new_list.open("wb") as left_file,
+            marc_collection(file) as write,
+        ):
+            write_left = csv_rows(left_file, ("id", "field", "value", "why"))
+            records = finished_records(folder / RECORDS)
+            for record in progress(records, "Writing the records", applied.items):
                 item, values, origins, undecided = _known(record, process)
                 known = identifiers.of(record.fields, mapping.splits) if identifiers else {}
                 made = make_record(
@@ -128,21 +114,21 @@ def write_marc_records(
                     undecided=undecided,
                 )
                 if isinstance(made, LeftOut):
-                    counts.left_out += 1
+                    left_out += 1
                     write_left((item, "", "", made.why))
                     continue
                 write(made.record)
-                counts.records += 1
-                counts.placed += len(values) - len(made.left)
-                counts.values_left += len(made.left)
+                made_records += 1
+                placed += len(values) - len(made.left)
+                values_left += len(made.left)
                 for part in made.left:
                     write_left((item, part.name, values.get(part.name, ""), part.why))
-        if not counts.placed:  # and so nothing is written
+        if not placed:  # and so nothing is written
             raise HdbenchError(
                 "marcxml: none of the values has a place in the mapping: give one for the fields "
                 "of this benchmark"
             )
-    return WrittenRecords(path, counts.records, counts.left_out, counts.values_left)
+    return WrittenRecords(path, made_records, left_out, values_left)
 
 
 class _Known(NamedTuple):

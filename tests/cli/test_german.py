@@ -70,7 +70,6 @@ WALK = [
     (("compare", *RUNS[:2]), 0),
     (("leaderboard", "runs"), 0),
     (("trust", "plan", "cards", *RUNS, "--values", "30+60", "-o", "p.yaml"), 0),
-    (("status", "runs/one"), 0),
     (("verify", "r.json"), 0),
     (("report", "r.json", "-o", "bericht"), 0),
 ]

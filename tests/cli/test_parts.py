@@ -1,9 +1,9 @@
-"""Commands on answers in parts, and on a run that is still in shards: the same as on one file."""
+"""Commands on answers in parts: the same as on one file."""
 
 import json
 
 import pytest
-from helpers.run_folders import RIGHT, write_cards, write_run
+from helpers.run_folders import RIGHT, write_cards
 
 SCHEMA = {
     "type": "object",
@@ -19,7 +19,7 @@ ANSWERS = {
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory, run_hdbench):
-    """The same answers as one file, in two parts, and in a run with two shards."""
+    """The same answers as one file, and in two parts."""
     here = tmp_path_factory.mktemp("runs")
     write_cards(here)
     (here / "hdb/cards/answer.schema.json").write_text(json.dumps(SCHEMA))
@@ -31,14 +31,6 @@ def runs(tmp_path_factory, run_hdbench):
     (here / "parts").mkdir()
     (here / "parts/part-1.jsonl").write_text("".join(lines[:3]))
     (here / "parts/part-2.jsonl").write_text(lines[3])
-    write_run(here / "one", ANSWERS)
-    write_run(here / "shards", {"0000": ANSWERS["0000"]})
-    (here / "shards/shards").mkdir()
-    (here / "shards/shards/launch.json").write_text("{}")
-    for rank, part in enumerate((lines[1:3], lines[3:])):
-        (here / f"shards/shards/{rank:05d}.jsonl").write_text("".join(part))
-        items = "".join(json.dumps({"id": json.loads(line)["id"]}) + "\n" for line in part)
-        (here / f"shards/shards/{rank:05d}.items.jsonl").write_text(items)
     return here
 
 
@@ -47,11 +39,10 @@ def ran(run_hdbench, here, *arguments):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(("parts", "whole"), [("parts", "whole"), ("shards", "one")])
-def test_compare_gives_the_same_figures(runs, run_hdbench, parts, whole):
+def test_compare_gives_the_same_figures(runs, run_hdbench):
     found = []
-    for name in (parts, whole):
-        names = ("--name", "a", "--name", "b") if whole == "whole" else ("--name", "b")
+    for name in ("parts", "whole"):
+        names = ("--name", "a", "--name", "b")
         given = ("compare", "hdb/cards", name, "other.jsonl", *names)
         ran(run_hdbench, runs, *given, "--json", f"{name}.json")
         found.append(json.loads((runs / f"{name}.json").read_text())["comparisons"])

@@ -102,8 +102,14 @@ class RunProgress(Observer):
         """Count an item that is asked again; the first ones are also reported."""
         self.retried += 1
         if self.retried <= FIRST_PROBLEMS:
-            again = "{place}: {why}: asking again in {seconds:.0f} s"
-            self.notice(Message(again, place=item_id, why=failure, seconds=seconds))
+            self.notice(
+                Message(
+                    "{place}: {why}: asking again in {seconds:.0f} s",
+                    place=item_id,
+                    why=failure,
+                    seconds=seconds,
+                )
+            )
 
     def say_where_it_is(self) -> None:
         """Report the progress in one line."""

@@ -176,7 +176,7 @@ def search(page, address, words):
         ("index", "CER", "metrics/text_cer/index"),
         ("index", "Fraktur", "docs/what-is-measured"),
         ("index", "MARC", "docs/marc"),
-        ("index", "exporter", "docs/publishing"),
+        ("index", "exporter", "docs/own-collection"),
         ("de/index", "Karten", "docs/de/index"),
     ],
 )

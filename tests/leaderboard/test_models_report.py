@@ -15,7 +15,6 @@ from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings
 from hdbench.output.leaderboard import models_report
 from hdbench.output.leaderboard.boards import leaderboards
-from hdbench.output.report.effort import hours_left
 
 ATTACK = "window.attacked = true"
 HOSTILE = f'"><script>{ATTACK}</script>\u202e{{x}}'
@@ -60,15 +59,6 @@ def test_who_has_no_usable_answer_is_told(page):
 def test_fields_stand_with_the_figure_of_each_model(page):
     # One has 14 of 20 places right: five are Bassel, and one is missing with its answer.
     assert Page(page()).row("place", "1.00") == ("place", "1.00", "1.00", f"{28 / 39:.2f}")
-
-
-def test_hours_left_follow_from_values_and_letters(collection):
-    runs, cards = runs_of(collection), str(collection / "hdb/cards")
-    results = load_runs(runs, benchmark=cards, settings=Settings(details=True))
-    # 20 items with three values, 2.7 s for each; three times two letters, at 214 a minute.
-    hours = (20 * 3 * 2.7 + 3 * 2 * 60 / 214) / 3600
-    assert hours_left(results["three"]) == pytest.approx(hours)
-    assert hours_left(load_runs(runs[:1], benchmark=cards)["one"]) is None  # without details
 
 
 def test_files_beside_the_page_are_linked_and_whole(page, collection):

@@ -175,39 +175,34 @@ def test_filters_and_order_are_kept_in_the_address(boards, browser, tmp_path):
 
 def made_of(*rows, items=100, people=None):
     """A leaderboard of models: each a name, the ranks that it may have, and its price."""
-    made = [
-        replace(row(name, 0.9, ranks, seconds=None), item_usd=usd, hours=hours)
-        for name, ranks, usd, hours in rows
-    ]
+    made = [replace(row(name, 0.9, ranks, seconds=None), item_usd=usd) for name, ranks, usd in rows]
     return Board(replace(KIND, items=items), "f1_micro", "f1_micro", True, made, people=people)
 
 
 def test_the_best_model_is_named_only_as_far_as_it_is_sure():
-    sure = made_of(("a", (1, 1), 0.002, 3.25), ("b", (2, 3), 0.001, 4), ("c", (2, 3), None, 5))
+    sure = made_of(("a", (1, 1), 0.002), ("b", (2, 3), 0.001), ("c", (2, 3), None))
     assert verdict(sure) == [
         "a is best: it is better than each of the other 2 models.",
         "It costs 2.00 US dollars for 1,000 items.",
-        "After a, checking and correcting all 100 items takes a person about 3.2 hours.",
     ]
-    ahead = made_of(("a", (1, 2), None, None), ("b", (2, 3), None, None), ("c", (3, 3), None, None))
+    ahead = made_of(("a", (1, 2), None), ("b", (2, 3), None), ("c", (3, 3), None))
     assert verdict(ahead) == ["a is ahead, but cannot be told apart from some of the others."]
     people = Ceiling(headline="f1_micro", value=0.95, interval=None, annotators=2, items=30)
     top = made_of(
-        ("a", (1, 2), 0.003, None),
-        ("b", (1, 2), 0.002, 1.5),
-        ("c", (3, 3), 0.001, 1),
+        ("a", (1, 2), 0.003),
+        ("b", (1, 2), 0.002),
+        ("c", (3, 3), 0.001),
         people=people,
     )
     assert verdict(top) == [
         "a and b cannot be told apart at the top: no model is known to be better.",
         "Of these, b costs least: 2.00 US dollars for 1,000 items.",
-        "After b, checking and correcting all 100 items takes a person about 1.5 hours.",
         "People reach 0.950.",
     ]
-    assert verdict(made_of(("a", (1, 2), None, None), ("b", (1, 2), None, None))) == [
+    assert verdict(made_of(("a", (1, 2), None), ("b", (1, 2), None))) == [
         "a and b cannot be told apart."
     ]
-    many = made_of(*[(name, (1, 6), None, None) for name in "abcdef"])
+    many = made_of(*[(name, (1, 6), None) for name in "abcdef"])
     assert verdict(many) == ["a, b, c, d, and 2 more cannot be told apart."]
 
 

@@ -35,7 +35,6 @@ from hdbench.evaluation.by_identifier import ScoringByIdentifier, read_scoring_a
 from hdbench.evaluation.recognition import recognized_in
 from hdbench.evaluation.runs import benchmark_of
 from hdbench.evaluation.score import Settings, score_under, with_names
-from hdbench.output.report.effort import keystrokes
 from hdbench.results.files import write_records
 from hdbench.results.record import to_record
 from hdbench.results.result import Result
@@ -69,8 +68,8 @@ def command(
         option: An option of the metric, with its value as JSON, such as threshold=0.8; may be
             repeated.
         json_out: Write the result to this file.
-        details: Print all warnings, list what was done to read the answers, and count the
-            keystrokes that would correct them; with --json also each field and item.
+        details: Print all warnings, and list what was done to read the answers; with --json also
+            each field and item.
     """
     named, predictions = split_benchmark_and_one(paths)
     benchmark = required_benchmark(named, [predictions])
@@ -140,8 +139,7 @@ def _print(
         prefix = "" if model is None else f"{model}: "
         dataset, scored_by = result.dataset, result.metric.protocol
         title = f"{prefix}{dataset.benchmark} {dataset.dataset_version}, {scored_by}"
-        typed = keystrokes(result) if details else None
-        summary = ResultSummary(result, current_language(), keystrokes=typed)
+        summary = ResultSummary(result, current_language())
         print_result(Console(), title, summary, details=details)
         if len(under) > 1:
             print_under(Console(), {name: by_model[model] for name, by_model in under.items()})

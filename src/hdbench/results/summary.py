@@ -68,21 +68,12 @@ class ResultSummary:
     Args:
         result: the result.
         language: one of `hdbench.common.texts.LANGUAGES`.
-        keystrokes: how many it takes to correct an item, if that was counted.
         titles: path of a field → its title, for warnings.
     """
 
-    def __init__(
-        self,
-        result: Result,
-        language: str = "en",
-        *,
-        keystrokes: float | None = None,
-        titles: Titles = str,
-    ) -> None:
+    def __init__(self, result: Result, language: str = "en", *, titles: Titles = str) -> None:
         self.result, self.language = result, language
         self._titles = titles
-        self._keystrokes = keystrokes
         own: tuple[str, str] | None = getattr(result.dataset.item_name, language, None)
         self._name, self._names = own or (
             _TEXTS.text("summary_item", language, count=1),
@@ -120,13 +111,12 @@ class ResultSummary:
 
     @property
     def resources(self) -> str:
-        """The keystrokes, tokens, time and money for an item, on average, as far as they are known.
+        """The tokens, time and money for an item, on average, as far as they are known.
 
         A sentence; empty if nothing is known.
         """
-        amounts = {} if self._keystrokes is None else {"keystrokes": self._keystrokes}
         used = {name: self.result.usage[name] for name in _USED if name in self.result.usage}
-        amounts |= {name: use.total / use.items for name, use in used.items() if use.items}
+        amounts = {name: use.total / use.items for name, use in used.items() if use.items}
         if self.result.run.cost_usd is not None and self.result.ids:
             amounts["usd"] = self.result.run.cost_usd / len(self.result.ids)
         if not amounts:

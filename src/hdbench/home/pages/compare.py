@@ -25,7 +25,7 @@ from hdbench.home.run_list import RunView
 from hdbench.output.leaderboard.figures import field_figure
 from hdbench.output.leaderboard.words import about_ranks, column_name, notes, verdict
 
-SHOWN = ("rank", "answered", "cost", "seconds", "hours")
+SHOWN = ("rank", "answered", "cost", "seconds")
 """Columns of the leaderboard that are shown beside a model's figure."""
 
 _REPORT = "report"

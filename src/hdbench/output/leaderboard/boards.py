@@ -15,7 +15,6 @@ from hdbench.display.html import HtmlTable, block
 from hdbench.display.table import RowTable
 from hdbench.errors import HdbenchError, escaped
 from hdbench.output.audit.models import maker_of
-from hdbench.output.report.effort import hours_left
 from hdbench.results.drafts import own_drafts
 from hdbench.results.model_facts import ModelFacts
 from hdbench.results.record import item_set
@@ -132,8 +131,6 @@ class BoardRow:
         parameters: their total number, such as `70B`; None if that is not known.
         licence: the license of the weights; None if that is not known.
         source: an address that says so, or what it is based on.
-        hours: mean hours that a person takes to check all items of a run and to correct them; None
-            if what became of every item was not kept.
     """
 
     rank: Ranks | None
@@ -162,7 +159,6 @@ class BoardRow:
     parameters: str | None = None
     licence: str | None = None
     source: str | None = None
-    hours: float | None = None
 
     def cost(self, kind: "Cost") -> float | None:
         """Return the US dollars for 1,000 items, or the seconds for one; None if not known."""
@@ -422,7 +418,6 @@ def _row(
     ]
     total = fsum(cost for cost, _ in costs)
     paid_items = sum(count for _, count in costs)
-    known = [hours for result in results if (hours := hours_left(result)) is not None]
     return BoardRow(
         rank=standing.rank,
         model=standing.name,
@@ -450,7 +445,6 @@ def _row(
         parameters=facts.parameters if facts else None,
         licence=facts.licence if facts else None,
         source=facts.source if facts else None,
-        hours=fmean(known) if len(known) == len(results) else None,
     )
 
 

@@ -25,7 +25,7 @@ from hdbench.output.leaderboard.words import (
 )
 from hdbench.output.report.tables import Cell, TableRows, csv_bytes
 
-_DISPENSABLE = ("answered", "cost", "seconds", "tokens", "hours")
+_DISPENSABLE = ("answered", "cost", "seconds", "tokens")
 """Columns that are left out, from the right, if there is no room for the models' names."""
 
 _LEAST_ROOM = 24

@@ -10,7 +10,6 @@ from hdbench import __version__
 from hdbench.answers.titles import Titles
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.texts import in_terminal
-from hdbench.common.times import time_in_words
 from hdbench.output.leaderboard.boards import Board, BoardRow
 from hdbench.output.leaderboard.figures import figures
 from hdbench.output.leaderboard.words import (
@@ -41,7 +40,6 @@ COLUMNS = {
     "cost": "ascending",
     "seconds": "ascending",
     "tokens": "ascending",
-    "hours": "ascending",
 }
 """Column → its order when first sorted; empty if the best comes first."""
 
@@ -252,7 +250,4 @@ def _cells(board: Board, row: BoardRow, language: str) -> BoardCells:
         "cost": shown(None if row.item_usd is None else 1000 * row.item_usd, ".2f"),
         "seconds": shown(row.seconds, ".1f"),
         "tokens": shown(row.tokens, ".0f"),
-        "hours": BoardCell(
-            "" if row.hours is None else time_in_words(row.hours, language), row.hours
-        ),
     }

@@ -6,7 +6,6 @@ from typing import Any
 from hdbench.answers.subset import subset_in_words
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.texts import Texts, decimal
-from hdbench.common.times import time_in_words
 from hdbench.common.translation import translated
 from hdbench.errors import escaped
 from hdbench.output.leaderboard.boards import Board, BoardRow
@@ -97,10 +96,6 @@ def verdict(board: Board, language: str = "en") -> list[str]:
         key = "costs" if len(best) == 1 else "cheapest"
         price = decimal(f"{1000 * usd:.2f}", language)
         said.append(say(key, language, model=model, usd=price))
-    if row.hours is not None:
-        items = say("items", language, count=board.kind.items)
-        time = time_in_words(row.hours, language)
-        said.append(say("hours_left", language, model=model, time=time, items=items))
     if board.people is not None and board.people.headline == board.judged_by:
         said.append(
             say("people_reach", language, value=decimal(f"{board.people.value:.3f}", language))

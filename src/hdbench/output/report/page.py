@@ -1,5 +1,6 @@
 """The page of a report: one HTML file with everything in it."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -16,7 +17,6 @@ from hdbench.common.thumbnails import WIDTH, ItemPicture, pictures
 from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group
-from hdbench.output.report.effort import keystrokes, outcomes_of_fields
 from hdbench.output.report.items import BANDS, ItemView, cut, item_views
 from hdbench.output.report.rendering import TEXTS, render
 from hdbench.output.report.truth_errors import truth_error_url
@@ -24,6 +24,7 @@ from hdbench.results.files import given_options
 from hdbench.results.result import Result
 from hdbench.results.summary import ResultSummary
 from hdbench.results.warning_texts import in_words
+from hdbench.scoring.field_rates import INDEX
 from hdbench.scoring.figure_titles import figure_heading
 from hdbench.scoring.metric import Outcome
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, Intervals
@@ -134,7 +135,7 @@ def report_page(
     fields = list(_field_rows(result, rates, language))
     figures = result.metric.field_figures
     titles = benchmark.field_titles(language)
-    summary = ResultSummary(result, language, keystrokes=keystrokes(result), titles=titles)
+    summary = ResultSummary(result, language, titles=titles)
     middle = typical_of([view.id for view in every])
     images = item_pictures(benchmark, [*middle, *(view.id for view in shown)])
     addresses = _truth_errors(benchmark, result, shown, language)
@@ -244,11 +245,38 @@ _PARTS: dict[Outcome, str] = {
 """The parts of a field's bar."""
 
 
+def _outcomes_of_fields(result: Result) -> dict[str, dict[Outcome, int]]:
+    """Return field → how often it had each outcome; a substituted value counts once.
+
+    The items of a list are one field. Where values are a set, as the persons of a letter are, a
+    missing and a spurious one of an item are a substituted one, as in `EFFORT`. Fields of other
+    metrics have no outcomes.
+    """
+    fields: dict[str, Counter[Outcome]] = {}
+    for outcome, counts in result.outcomes.items():
+        for path, count in counts.items():
+            fields.setdefault(INDEX.sub("", path), Counter())[outcome] += count
+    for field in () if fields else result.metric.set_fields:
+        names = ("true_positives", "false_positives", "false_negatives")
+        columns = [result.statistics[f"{field}.{name}"] for name in names]
+        for right, spurious, missing in zip(*columns, strict=True):
+            substituted = min(spurious, missing)
+            fields.setdefault(field, Counter()).update(
+                correct=int(right),
+                substituted=int(substituted),
+                missing=int(missing - substituted),
+                spurious=int(spurious - substituted),
+            )
+    return {
+        field: {name: counts[name] for name in result.outcomes} for field, counts in fields.items()
+    }
+
+
 def _field_rows(
     result: Result, rates: Mapping[str, Mapping[str, Any]], language: str
 ) -> Iterator[FieldRow]:
     """Yield the fields, the worst first; those that no reference has come last."""
-    outcomes = outcomes_of_fields(result)
+    outcomes = _outcomes_of_fields(result)
 
     def value(numbers: Mapping[str, Any]) -> float:
         return float(numbers.get("f1", numbers.get("accuracy", 0.0)))

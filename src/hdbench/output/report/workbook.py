@@ -14,7 +14,6 @@ from hdbench.common.excel import workbook_into, write_text
 from hdbench.common.texts import numbers_of
 from hdbench.common.translation import translated
 from hdbench.errors import Message
-from hdbench.output.report.effort import keystrokes
 from hdbench.output.report.tables import Cell, direction, error_rows, field_rows, item_rows, text
 from hdbench.results.parts import NO_FILE
 from hdbench.results.record import item_set
@@ -187,7 +186,7 @@ def _summary(
 ) -> Iterator[tuple[str, Sequence[Cell]]]:
     """Yield what was scored and how, every figure with its interval, and notes."""
     metric, rates, dataset = result.metric, result.rates, result.dataset
-    summary = ResultSummary(result, language, keystrokes=keystrokes(result), titles=titles)
+    summary = ResultSummary(result, language, titles=titles)
     say = partial(_word, language=language)
     model = text(result.model) or say("no model named")
     name = dataset.benchmark or metric.name

@@ -11,7 +11,6 @@ from hdbench.common.texts import decimal
 from hdbench.common.translation import translated
 from hdbench.display.marks import mark
 from hdbench.errors import changed
-from hdbench.output.report.effort import keystrokes
 from hdbench.output.report.items import cut
 from hdbench.output.report.page import MAX_MESSAGE
 from hdbench.results.result import Result
@@ -49,7 +48,7 @@ def summary(
         results=results,
         run=run,
         result=result,
-        summary=ResultSummary(result, language, keystrokes=keystrokes(result), titles=titles),
+        summary=ResultSummary(result, language, titles=titles),
         ends=partial(_ends, language=language),
         made=file.name == MADE,
         done=done,

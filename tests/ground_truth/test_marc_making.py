@@ -123,7 +123,7 @@ def test_empty_values_take_their_punctuation_with_them():
         "author.first_name": "",
         "publication.publisher": None,
         "publication.format": "null",
-        "publication.year": 0,
+        "publication.year": None,
         "library_reference.subjects": "Diss",
     }
     assert only(("008", "100", "264", "300", "653"), card) == [

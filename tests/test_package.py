@@ -106,19 +106,6 @@ def test_a_build_leaves_a_catalogue_whole_that_others_read(tmp_path):
     assert sorted(path.name for path in folder.iterdir()) == ["hdbench.mo", "hdbench.po"]
 
 
-def test_its_recipes_are_not_to_be_edited(installed, tmp_path):
-    correction = ("zettelkatalog", "00414956", "publication.year", "1957", "1958")
-    done = run(
-        installed,
-        *("-m", "hdbench", "errata", "add", *correction, "--evidence", "the image"),
-        *("--kind", "value", "--proposed-by", "A. Muster", "--approved-by", "B. Beispiel"),
-        cwd=tmp_path,
-    )
-    assert done.returncode == 2
-    assert "run this in a checkout installed with pip install -e" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-
-
 def test_the_wheel_is_for_any_machine(dist):
     (wheel,) = dist.glob("*.whl")
     assert wheel.name == f"hdbench-{hdbench.__version__}-py3-none-any.whl"

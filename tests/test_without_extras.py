@@ -94,9 +94,9 @@ def test_report_without_extras_is_page_and_csv_with_notes(run_without, answers, 
     done = run_without(*OF_ALL, arguments=[*arguments, "part"], cwd=answers)
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines() == [
-        f"note: no plots: plots need matplotlib: install it with: {install_command('plots')}",
         "note: no report.xlsx: Excel files need xlsxwriter: install it with: "
         + install_command("excel"),
+        f"note: no plots: plots need matplotlib: install it with: {install_command('plots')}",
     ]
     whole, part = ({path.name for path in (answers / name).iterdir()} for name in ("whole", "part"))
     assert whole - part == {"report.xlsx", "plots"}
@@ -186,12 +186,6 @@ except ValueError as error:
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120
     )
     assert done.stdout == f"{what}: install it with: {install_command('truths')}\n", done.stderr
-
-
-def test_a_forecast_is_not_plotted_without_the_extra_plots(run_without, tmp_path):
-    arguments = ["forecast", "hdb/cards", "run", "--total", "1000", "--plot", "costs.png"]
-    done = run_without("plots", arguments=arguments, cwd=tmp_path)
-    assert_is_missing(done, "plots need matplotlib", "plots")
 
 
 def test_an_engine_without_its_extra_is_refused_in_one_line(run_without, samples):

@@ -13,6 +13,7 @@ from gradio_client import handle_file
 from helpers.run_folders import write_cards
 from helpers.waiting import until
 from home.collections import make_collection
+from PIL import Image
 from running.faulty_server import FaultyServer, Response, completion
 from space.servers import free_port, wait_for_client
 
@@ -81,13 +82,22 @@ def test_a_child_gets_no_keys_and_only_absolute_folders(monkeypatch, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.needs("tesseract")
 def test_scoring_and_running_run_nothing_of_the_folder(hostile, told):
     write_cards(hostile)
+    (hostile / "answers.jsonl").write_text('{"id": "0000", "prediction": {"year": 1924}}\n')
+    (hostile / "hdb/cards/prompt.txt").write_text("Read the card.")
+    (hostile / "images").mkdir()
+    for number in (1, 2):
+        Image.new("L", (60, 40), 255).save(hostile / f"images/{number}.png")
+    asked = ["run", "hdb/cards", "--model", "tesseract", "--images", "images", "--out"]
     for command in (
-        ["score", "hdb/cards", "hdb/cards/answers.jsonl"],
-        ["run", "hdb/cards", "--model", "tesseract", "--limit", "1"],
+        ["score", "hdb/cards", "answers.jsonl"],
+        [*asked, "one"],
+        [*asked, "parts", "--engine", "local", "--tasks", "2"],
     ):
-        subprocess.run([HDBENCH, *command], cwd=hostile, env=told, capture_output=True)
+        done = subprocess.run([HDBENCH, *command], cwd=hostile, env=told, capture_output=True)
+        assert done.returncode == 0, done.stderr.decode()
 
 
 @pytest.mark.slow
@@ -118,13 +128,12 @@ def test_a_space_runs_nothing_of_the_folder(hostile, told, sample):
 
 
 @pytest.mark.slow
-@pytest.mark.needs("tesseract")
-def test_a_visitors_run_runs_nothing_of_the_folder(hostile, told, sample, tmp_path, monkeypatch):
+def test_a_visitors_run_runs_nothing_of_the_folder(hostile, told, sample, tiny_model, monkeypatch):
     shutil.copytree(sample / "hdb", hostile / "hdb")
     monkeypatch.chdir(hostile)
     monkeypatch.setenv("PATH", told["PATH"])
-    context = SpaceContext(Path("hdb"), models=("tesseract",))
-    (tmp_path / GOING).touch()
-    run = run_on_items(context, "tesseract", "zettelkatalog", 1, tmp_path)
+    context = SpaceContext(Path("hdb"), models=(str(tiny_model),))
+    (hostile / GOING).touch()
+    run = run_on_items(context, tiny_model.name, "zettelkatalog", 1, hostile)
     *_, last = ask(context, run, watched)
     assert (last.ended, len(last.answers)) == (Ended.ALL, 1)

@@ -54,7 +54,7 @@ def test_new_collection_is_read_and_survives_kills(tmp_path, visit_at):
     heading(page, "2 of 3 items have a ground truth; no model has read them.")
     home = page.url
     page.get_by_role("link", name="Go on reading").click()
-    page.get_by_label("Your pseudonym").fill("anna")
+    page.locator("#name").fill("anna")
     page.get_by_role("button", name="Go on reading").click()
     page.locator("[id='f:titel']").fill("Faust")
     expect(page.locator("#saving")).to_have_attribute("data-state", "saved")
@@ -109,7 +109,8 @@ def test_axe_core_finds_nothing_and_german_is_complete(tmp_path, visit_at, langu
     (tmp_path / "more/c3.png").replace(tmp_path / "c1.png")
     found = []
     # What models are asked is the collection's own, and so are the names of fields and licenses.
-    own = words([(folder / "prompt.txt").read_text(), "author title year persons name other"])
+    names = f"{folder.name} author title year persons name other"
+    own = words([(folder / "prompt.txt").read_text(), names])
     served = ServedHome(tmp_path, free_port(), folder)
     root = served.url.replace(f"{key_of(folder)}/", "")
     shown = {"language": language, "color_scheme": scheme, "width": width}

@@ -92,7 +92,8 @@ def test_neither_commas_nor_semicolons_make_a_formula(texts):
     assert len(rows(data)[1]) == len(texts)
     for delimiter in ",;":
         for cell in rows(data, delimiter)[1]:
-            is_number = re.fullmatch(r"[+-]?[0-9]+([.,][0-9]+)?|-+", cell)
+            # Dashes for empty fields stay; a comma behind them makes no formula.
+            is_number = re.fullmatch(r"[+-]?[0-9]+([.,][0-9]+)?|-+(,.*)?", cell, re.DOTALL)
             assert is_number or not re.match(r"""[\s"]*[=+\-@＝＋－＠]""", cell)
 
 

@@ -35,7 +35,7 @@ class FilePlan:
 
     def advance(self):
         if self._path.with_name("fails").exists():
-            raise HdbenchError("no such file")
+            raise HdbenchError("{place}: no such file or folder", place="answers.jsonl")
         while not self._path.with_name("learned").exists():
             time.sleep(0.02)
         self._path.with_name("drawn").touch()

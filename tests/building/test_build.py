@@ -216,6 +216,7 @@ def column_of_another_type(published):
         truth_not_json,
         truth_without_record,
         truth_of_another_schema,
+        missing_image,
         missing_truth,
         wrong_folder,
         no_licence,
@@ -341,7 +342,7 @@ def test_a_path_out_of_the_folder_is_refused(published, tmp_path, run_hdbench):
 def test_a_row_without_its_image_stays_and_the_card_says_so(build, published, tmp_path):
     missing_image(published)
     published.path("images/00000.jpg").unlink()
-    done = build()
+    done = build("--allow-missing")
     assert done.returncode == 0, done.stderr
     assert "3 rows, 2 files missing" in done.stdout
     folder = tmp_path / "hdb/zettelkatalog"

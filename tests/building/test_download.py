@@ -119,8 +119,9 @@ def test_what_came_before_a_lasting_fault_is_kept(server, build, published, tmp_
 def test_an_image_that_the_server_lacks_is_a_missing_one(server, build, published):
     published.path("images/00001.jpg").unlink()
     done = build()
-    assert done.returncode == 0, done.stderr
-    assert "1 files missing" in done.stdout
+    assert done.returncode == 2
+    assert "1 media files are missing: benchmarks/library_cards/images/00001.jpg" in done.stderr
+    assert build("--allow-missing").returncode == 0
 
 
 def test_no_server_at_all(server, build, published):

@@ -22,9 +22,7 @@ runpy.run_module("hdbench", run_name="__main__")
 """
 
 COMMANDS = {
-    "run/answers.jsonl": ["status run"],
-    "run/run.json": ["status run"],
-    "run/shards/launch.json": ["status run"],
+    "run/run.json": ["score cards run"],
     "cards/answer.schema.json": ["score cards one.jsonl", "run cards --model m {endpoint} -o new"],
     "cards/prompt.txt": ["score cards one.jsonl", "run cards --model m {endpoint} -o new"],
     "collection/metadata.jsonl": ["annotate collection --port 0", "agreement collection"],

@@ -66,4 +66,4 @@ def test_three_makers_are_needed(client, at, folder):
         (run / "run.json").write_text(json.dumps(about))
         write_run(folder.parent, model, items=12, wrong=1).rename(run / "answers.jsonl")
     refused = audited(client, at)
-    assert "come from one only: add runs from at least 3 makers" in alert(refused)
+    assert "(one) are too few: add runs from at least 3 makers" in alert(refused)

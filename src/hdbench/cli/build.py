@@ -29,6 +29,7 @@ def command(
     out: Path = DEFAULT_OUT,
     sample: Annotated[bool, typer.Option("--sample")] = False,
     accept_licence: Annotated[bool, typer.Option("--accept-licence")] = False,
+    allow_missing: Annotated[bool, typer.Option("--allow-missing")] = False,
     run_script: Annotated[bool, typer.Option("--run-script")] = False,
     accept_changed: Annotated[list[str] | None, typer.Option(metavar="FILE")] = None,
 ) -> None:
@@ -40,19 +41,19 @@ def command(
     Args:
         names: Benchmarks, or folders with a benchmark.yaml; or results, the dataset of the recorded
             runs.
-        source: A folder with the published files; by default they are downloaded. Items whose image
-            it lacks have none. For results also the published repository's .tar.gz, or a folder
-            with .jsonl.gz files of recorded runs.
+        source: A folder with the published files; by default they are downloaded. For results also
+            the published repository's .tar.gz, or a folder with .jsonl.gz files of recorded runs.
         out: The namespace folder to write to.
         sample: Build the small sample that hdbench carries.
         accept_licence: Build even if the licence is not an open one.
+        allow_missing: Keep rows whose image the source lacks; the card names them.
         run_script: Run the build.py of a folder that is not hdbench's own: a program with all your
             rights, so read it first.
         accept_changed: A file of --source that may differ from the published one, such as a
             corrected table; the dataset then has a version of its own. May be repeated.
     """
     if RESULTS in map(bare, names):
-        if len(names) > 1 or sample or accept_changed:
+        if len(names) > 1 or sample or allow_missing or accept_changed:
             raise HdbenchError(
                 "{name}: is built on its own, and takes only --source and --out", name=RESULTS
             )
@@ -67,6 +68,7 @@ def command(
             source=source,
             accept_licence=accept_licence,
             accept_changed=accept_changed or (),
+            allow_missing=allow_missing,
             agreement=agreement_of_recipe(recipe),
         )
         say("{place}: {facts}", place=built.folder, facts=joined(_facts(built)))

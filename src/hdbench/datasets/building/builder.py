@@ -45,6 +45,7 @@ def build(
     source: Path | None = None,
     accept_licence: bool = False,
     accept_changed: Sequence[str] = (),
+    allow_missing: bool = False,
     agreement: Agreement | None = None,
 ) -> Built:
     """Write a dataset repository into a namespace folder, whole or not at all.
@@ -58,6 +59,7 @@ def build(
         accept_licence: build even if the licence is not an open one.
         accept_changed: names of pinned files that may differ, such as a corrected table; this gives
             a version of its own.
+        allow_missing: keep rows whose media the source lacks, with null media.
         agreement: how well the people agree who made the ground truth, if that is known.
 
     Raises:
@@ -73,7 +75,7 @@ def build(
     recipe = recipe.of_source(files)
     spec = recipe.spec
     with writing(out, spec.name) as folder:
-        built = _write_rows(recipe, files, folder)
+        built = _write_rows(recipe, files, folder, allow_missing=allow_missing)
         (folder / "prompt.txt").write_bytes(recipe.prompt(files))
         for name in ("answer.schema.json", "CHANGELOG.md"):
             _copy(recipe, name, folder / name)
@@ -156,8 +158,8 @@ def _forget_cached_copy(folder: Path) -> None:
     shutil.rmtree(builder.cache_dir, ignore_errors=True)
 
 
-def _write_rows(recipe: Recipe, files: SourceFiles, folder: Path) -> Built:
-    """Write the media and the metadata; what a published source lacks is null, and is said."""
+def _write_rows(recipe: Recipe, files: SourceFiles, folder: Path, *, allow_missing: bool) -> Built:
+    """Write the media and the metadata."""
     spec = recipe.spec
     ids: set[str] = set()
     missing: list[str] = []
@@ -190,9 +192,10 @@ def _write_rows(recipe: Recipe, files: SourceFiles, folder: Path) -> Built:
             for name, text in texts.items():
                 if text is not None:
                     dates.add(name, text)
-    if missing and not recipe.has_script:
+    if missing and not allow_missing:
         raise HdbenchError(
-            "{name}: {count} media files are missing: {files}",
+            "{name}: {count} media files are missing: {files}: get them, or keep their rows "
+            "without them with --allow-missing",
             name=spec.name,
             count=len(missing),
             files=", ".join(missing),

@@ -137,10 +137,11 @@ def audit(runs: Mapping[str, Result]) -> Audit:
             if run.why_not
         ]
         raise HdbenchError(
-            "the good models ({good}) come from {makers} only: add runs from at least {least} "
-            "makers, as two may share an error{others}",
+            "{good} good models by {count} makers ({makers}) are too few: add runs from at least "
+            "{least} makers, as two may share an error{others}",
             good=len(good),
-            makers=", ".join(makers),
+            count=len(makers),
+            makers=", ".join(makers) or Message("none"),
             least=MAKERS,
             others=Message(" (not asked: {runs})", runs=shortened(not_asked)) if not_asked else "",
         )

@@ -134,7 +134,8 @@ def find_repositories(
     ]
     if not repositories:
         raise HdbenchError(
-            "{place}: nothing to publish: build it first, with hdbench build NAME", place=folder
+            "{place}: nothing to publish: name the folder that hdbench build wrote, such as hdb",
+            place=folder,
         )
     for repository in repositories:
         is_allowed = repository.licence in OPEN_LICENCES or repository.rights is not None

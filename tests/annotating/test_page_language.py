@@ -40,6 +40,6 @@ def test_the_check(folder, tmp_path):
     client.post("go-on", json={"stage": 0})
     until(lambda: client.get("state").json()["problem"])
     english, german = in_both(client, "state")
-    assert english.json()["problem"] == "no such file"
-    assert german.json()["problem"] == "Datei nicht gefunden"
+    assert english.json()["problem"] == "answers.jsonl: no such file or folder"
+    assert german.json()["problem"] == "answers.jsonl: Datei oder Ordner nicht gefunden"
     check.close()

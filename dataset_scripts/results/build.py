@@ -213,7 +213,7 @@ def _checked(run: Run, name: str, prompts: dict[str, str]) -> tuple[RunInfo, lis
     ]
     for each in answers:
         if not (isinstance(each["id"], str) and isinstance(each["text"], str | None)):
-            raise TypeError(f"the answer {each['id']!r} has an id or a text that is no text")
+            raise TypeError(f"the answer {each['id']!r} has an id or a text that is not a string")
     day = None
     with suppress(ValueError):
         day = date.fromisoformat(run["run"][:10]).isoformat()

@@ -379,8 +379,8 @@ WRONG = [
     ({key: value for key, value in run().items() if key != "scores"}, "'scores'"),
     (run(model=3), "model"),
     (run("a", ("1", None, "x"), ("1", None, "x")), "occurs twice"),
-    (run("a", (1, None, "x")), "the answer 1 has an id or a text that is no text"),
-    (run("a", ("1", None, ["x"])), "the answer '1' has an id or a text that is no text"),
+    (run("a", (1, None, "x")), "the answer 1 has an id or a text that is not a string"),
+    (run("a", ("1", None, ["x"])), "the answer '1' has an id or a text that is not a string"),
     (run(answers=[{"id": "1", "answer": 1, "tokens": "many"}]), "not a recorded run"),
 ]
 

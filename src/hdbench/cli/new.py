@@ -77,7 +77,7 @@ def command(
             Personen=persons[], Datei=id for the one that names the images, Notiz=- for one that is
             not used, Jahrhundert=column:century for one to group by. For MARC: a mapping
             file. May be repeated.
-        sample: Draw so many items at random, and take only these; scores become estimates for the
+        sample: Draw this many items at random, and take only these; scores become estimates for the
             whole. With the same items and the same seed, the same are drawn.
         by: Columns of the table in --truth, with commas between them: each combination of their
             values gets its share of the sample, and at least 2 items.

@@ -1,4 +1,4 @@
-"""The dataset of recorded runs, which is no benchmark: all of it is made by its recipe."""
+"""The dataset of recorded runs, which is not a benchmark; its recipe makes all of it."""
 
 from pathlib import Path
 

@@ -1,6 +1,5 @@
 """Information on a run: the `run.json` next to its answers."""
 
-import math
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,9 +16,6 @@ from hdbench.errors import HdbenchError, Message
 
 MAX_BYTES = 64 * 2**20
 """Maximum size in bytes of a run.json: the ids of 700,000 items take 10 MiB."""
-
-MAX_USD = 1e12
-"""Maximum cost of a sitting in US dollars: more is damaged data, or not a number at all."""
 
 
 class _Checked(BaseModel):
@@ -105,17 +101,6 @@ class RunInfo(_Checked):
     def prompt_sha256(self) -> str | None:
         """The hash of the prompt, if that is known."""
         return None if self.prompt is None else self.prompt.sha256
-
-    @property
-    def sittings_usd(self) -> float | None:
-        """Return what all sittings cost together; None if one of them does not say it."""
-        costs = [sitting.get("cost_usd") for sitting in self.sittings]
-        amounts = [
-            cost
-            for cost in costs
-            if isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < MAX_USD
-        ]
-        return math.fsum(amounts) if amounts and len(amounts) == len(costs) else None
 
     @model_validator(mode="after")
     def _items_differ(self) -> Self:

@@ -61,3 +61,17 @@ def wait_for_client(url, **options):
 def files_below(folder):
     """The files below a folder, in which a server makes and removes others meanwhile."""
     return {Path(where) / name for where, _, names in os.walk(folder) for name in names}
+
+
+def file(path):
+    """A file as a program names it to an endpoint, uploaded or not."""
+    return {"path": path, "meta": {"_type": "gradio.FileData"}}
+
+
+def call(url, data, endpoint="score"):
+    """What an endpoint answers to data that no well-behaved client would send."""
+    posted = httpx.post(f"{url}gradio_api/call/{endpoint}", json={"data": data})
+    if posted.status_code != 200:
+        return posted.json()["detail"]
+    event = posted.json()["event_id"]
+    return httpx.get(f"{url}gradio_api/call/{endpoint}/{event}", timeout=120).text

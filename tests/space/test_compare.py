@@ -3,16 +3,16 @@
 import json
 import re
 import shutil
+import socket
 import time
 
-import httpx
 import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 from helpers.run_folders import RIGHT, SPEC, write_run
 from playwright.sync_api import expect
 from space.pages import assert_contrast, choose, go_to_tab, settled
-from space.servers import serving, wait_for_client
+from space.servers import call, file, serving, wait_for_client
 
 from hdbench.answers.titles import FieldTitles
 from hdbench.errors import HdbenchError
@@ -340,13 +340,20 @@ def test_only_a_listed_run_is_looked_up(client, tmp_path, name):
     assert "/tmp" not in str(error.value)
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "hdb/cards", "http://127.0.0.1:1/a.jsonl"])
-def test_only_what_was_uploaded_is_compared(served, path):
-    file = {"path": path, "meta": {"_type": "gradio.FileData"}}
-    data = ["cards", [file, file], [], "documented"]
-    answer = httpx.post(f"{served}gradio_api/call/compare", json={"data": data})
-    assert answer.status_code == 400
-    assert re.fullmatch("This .*: please upload .*", answer.json()["detail"])
+def test_only_what_was_uploaded_is_compared(served, space):
+    """Neither files that the server can read nor addresses, though the answers in them are good."""
+    secret = [space / "secret.jsonl", space / "hdb/cards/secret.jsonl"]
+    for path in secret:
+        path.write_text(lines(GOOD, model="unseen"))
+    with socket.create_server(("127.0.0.1", 0)) as fetched:
+        address = f"http://127.0.0.1:{fetched.getsockname()[1]}/secret.jsonl"
+        for path in (*map(str, secret), "hdb/cards/secret.jsonl", f"file://{secret[0]}", address):
+            told = call(served, ["cards", [file(path)] * 2, ["run-good"], "documented"], "compare")
+            assert "comparisons" not in told, path
+            assert "unseen" not in told, path
+        fetched.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            fetched.accept()
 
 
 def test_names_that_no_text_can_hold_reach_a_program_as_escapes(client, tmp_path):

@@ -12,7 +12,7 @@ import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 from helpers.waiting import until
-from space.servers import APP, files_below, serving, wait_for_client
+from space.servers import APP, call, file, files_below, serving, wait_for_client
 from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 
@@ -37,19 +37,6 @@ def client(url):
 def served_in(scratch):
     """The folders of servers that are going."""
     return [each.parent for each in scratch.glob("hdbench-*/files")]
-
-
-def file(path):
-    return {"path": path, "meta": {"_type": "gradio.FileData"}}
-
-
-def call(url, data):
-    """What an endpoint answers to data that no well-behaved client would send."""
-    posted = httpx.post(f"{url}gradio_api/call/score", json={"data": data})
-    if posted.status_code != 200:
-        return posted.json()["detail"]
-    event = posted.json()["event_id"]
-    return httpx.get(f"{url}gradio_api/call/score/{event}", timeout=120).text
 
 
 def test_the_score_is_the_record_of_hdbench_score(client, sample):

@@ -30,9 +30,9 @@ from hdbench.trust.values import ItemField, value_of
 
 Origin = Literal["checked", "accepted", "worked", "corrected", "open"]
 """Where a value comes from: a person read it without seeing what the models say (`checked`), nobody
-looked at it (`accepted`), a person decided between what the models say (`worked`), a person found
-in the control sample that the accepted one is wrong (`corrected`), or it is to do (`open`): also an
-accepted one on which the people who read it do not agree, or that none of them can read."""
+looked at it (`accepted`), a person decided between what the models say (`worked`), a person read
+something else than what was accepted (`corrected`), or it is to do (`open`): also an accepted one
+on which the people who read it do not agree, or that none of them can read."""
 
 ORIGINS: tuple[Origin, ...] = ("checked", "accepted", "worked", "corrected", "open")
 

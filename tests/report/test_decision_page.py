@@ -115,8 +115,8 @@ def test_examples_say_what_is_on_the_image_and_what_differs(decision_page):
     text = text_of(html)
     assert "Drawn at random from the 6 wrong ones that people found" in text
     # One has a 2 that the other lacks, and the other way round.
-    assert "<dt>The models</dt><dd><div><bdi>19<ins>2</ins>4</bdi>" in html
-    assert "<dt>On the image</dt><dd><div><bdi>194<del>2</del></bdi>" in html
+    assert "<dt>The models</dt><dd><div><bdi>19<del>2</del>4</bdi>" in html
+    assert "<dt>On the image</dt><dd><div><bdi>194<ins>2</ins></bdi>" in html
     assert '<dt>The models</dt><dd><div><span class="none">empty</span></div>' in html
     assert '<dt>On the image</dt><dd><span class="none">cannot be read</span></dd>' in html
     assert Page(html).all("img") == []

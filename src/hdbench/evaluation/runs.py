@@ -48,57 +48,26 @@ def load_runs(
         HdbenchError: a path is none of these, is unusable, or is given twice; a result lacks its
             details; there are more or fewer names than answers without one.
     """
-    return load_runs_under(paths, [settings], benchmark=benchmark, names=names, called=called)[0]
-
-
-def load_runs_under(
-    paths: Sequence[Path],
-    settings: Sequence[Settings],
-    *,
-    benchmark: str | None = None,
-    names: Sequence[str] = (),
-    called: Mapping[Path, str] = MappingProxyType({}),
-) -> list[dict[str, Result]]:
-    """Return the results of runs under several rules; see `score_under`.
-
-    Args:
-        paths: see `load_runs`; results can have one setting only.
-        settings: how what is not scored yet is scored, in turn.
-        benchmark: see `load_runs`.
-        names: see `load_runs`.
-        called: see `load_runs`.
-
-    Returns:
-        For each of the settings: name → result, as `load_runs` gives it.
-
-    Raises:
-        HdbenchError: see `load_runs`.
-    """
     located = [run for path in paths for run in _runs_at(path, benchmark)]
-    load = cache(partial(load_benchmark, revision=settings[0].revision))
-    by_settings: list[list[_LocatedResult]] = [[] for _ in settings]
+    load = cache(partial(load_benchmark, revision=settings.revision))
+    found: list[_LocatedResult] = []
     for path, folder in progress(located, "Scoring") if len(located) > 1 else located:
+        own = called.get(path)
         if folder is None:
-            if len(settings) > 1 or settings[0].revision is not None:
+            if settings.revision is not None:
                 raise HdbenchError(
                     "{place}: is a result, which stays as it was scored: give run folders "
                     "or answers",
                     place=path,
                 )
-            results = _results_at(path, benchmark, called.get(path))
-            _require_details(path, results.values(), settings[0].details)
-            by_settings[0] += [
-                _LocatedResult(str(path), run_name(path), result) for result in results.values()
-            ]
+            results = _results_at(path, benchmark, own)
+            _require_details(path, results.values(), settings.details)
+            found += [_LocatedResult(str(path), run_name(path), each) for each in results.values()]
         else:
-            own = called.get(path)
-            scored = score_loaded(load(folder), path, settings, name=own)
-            for results_so_far, by_model in zip(by_settings, scored, strict=True):
-                file = own or run_name(path)
-                results_so_far += [
-                    _LocatedResult(own or str(path), file, result) for result in by_model.values()
-                ]
-    return [_distinct(_with_models(results, names)) for results in by_settings]
+            [scored] = score_loaded(load(folder), path, [settings], name=own)
+            file = own or run_name(path)
+            found += [_LocatedResult(own or str(path), file, each) for each in scored.values()]
+    return _distinct(_with_models(found, names))
 
 
 def _results_at(path: Path, benchmark: str | None, called: str | None) -> dict[str, Result]:

@@ -438,19 +438,16 @@ def _cost(requests: Any) -> float | None:
 
 def _card(built: Built, rows: list[dict[str, Any]], commit: str, folder: Path) -> str:
     """Return the README.md beside this file, filled in, with what `load_dataset` needs."""
-    # The second of each finds runs that are added later, such as those that the Space proposes.
-    files = {"runs": ["runs.parquet", "*/*/run.parquet"]} | {
-        name: [f"{name}/answers.parquet", f"{name}/*/answers.parquet"] for name in built.runs
-    }
+    files = {"runs": "runs.parquet"} | {name: f"{name}/answers.parquet" for name in built.runs}
     configs: list[dict[str, Any]] = [
         {
             "config_name": name,
             # `datasets` finds a folder's cache by its configs alone: without the content hash in
             # them, another build would be read from this one's cache.
-            "description": f"sha256 {file_sha256(folder / paths[0])}",
-            "data_files": [{"split": "test", "path": paths}],
+            "description": f"sha256 {file_sha256(folder / path)}",
+            "data_files": [{"split": "test", "path": path}],
         }
-        for name, paths in files.items()
+        for name, path in files.items()
     ]
     configs[0]["default"] = True
     dates = sorted(str(row["date"]) for row in rows if row["date"])

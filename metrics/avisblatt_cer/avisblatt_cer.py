@@ -66,7 +66,7 @@ class AvisblattCer(hdbench.integrations.evaluate_module.MetricModule):
     """Similarity and character error rate of a page's advertisements."""
 
     metric = "avisblatt_cer"
-    rules = 2
+    rules = 3
     description = _DESCRIPTION
     inputs = _INPUTS
     citation = _CITATION

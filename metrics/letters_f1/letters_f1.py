@@ -65,7 +65,7 @@ class LettersF1(hdbench.integrations.evaluate_module.MetricModule):
     """F1 over the date, senders and receivers of letters."""
 
     metric = "letters_f1"
-    rules = 2
+    rules = 3
     description = _DESCRIPTION
     inputs = _INPUTS
     citation = _CITATION

@@ -72,7 +72,7 @@ class RecordF1(hdbench.integrations.evaluate_module.MetricModule):
     """F1 over the fields of nested records and lists of records."""
 
     metric = "record_f1"
-    rules = 2
+    rules = 3
     description = _DESCRIPTION
     inputs = _INPUTS
     citation = _CITATION

@@ -71,7 +71,7 @@ class SciencemetaAccuracy(hdbench.integrations.evaluate_module.MetricModule):
     """Mean similarity of the fields of bibliographic records."""
 
     metric = "sciencemeta_accuracy"
-    rules = 1
+    rules = 2
     description = _DESCRIPTION
     inputs = _INPUTS
     citation = _CITATION

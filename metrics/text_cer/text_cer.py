@@ -76,7 +76,7 @@ class TextCer(hdbench.integrations.evaluate_module.MetricModule):
     """Character and word error rate of transcriptions."""
 
     metric = "text_cer"
-    rules = 1
+    rules = 2
     description = _DESCRIPTION
     inputs = _INPUTS
     citation = _CITATION

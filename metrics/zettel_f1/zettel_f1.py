@@ -58,7 +58,7 @@ class ZettelF1(hdbench.integrations.evaluate_module.MetricModule):
     """F1 over the fields of nested records."""
 
     metric = "zettel_f1"
-    rules = 3
+    rules = 4
     description = _DESCRIPTION
     inputs = _INPUTS
     citation = _CITATION

@@ -162,11 +162,11 @@ def test_other_versions_are_said_if_anything_differs(scored, cards):
 
 
 def test_result_of_other_rules_names_the_version_to_verify_with(scored, cards):
-    edit(cards / "result.json", lambda result: result.update(rules=4))
+    edit(cards / "result.json", lambda result: result.update(rules=5))
     done = scored()
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
-    assert "scored under rules 4 of zettel_f1, and this hdbench" in line
+    assert "scored under rules 5 of zettel_f1, and this hdbench" in line
     assert "use the hdbench version that the file names under versions" in line
 
 

@@ -274,8 +274,8 @@ def test_a_truth_may_be_the_json_text_of_the_metadata(namespace):
 def test_a_module_for_other_rules_says_so(namespace, tmp_path):
     module = tmp_path / "zettel_f1.py"
     source = (namespace / "hdb/zettel_f1/zettel_f1.py").read_text()
-    module.write_text(source.replace("rules = 3", "rules = 4"))
-    with pytest.raises(ValueError, match=r"for rules 4, and hdbench .* has rules 3"):
+    module.write_text(source.replace("rules = 4", "rules = 5"))
+    with pytest.raises(ValueError, match=r"for rules 5, and hdbench .* has rules 4"):
         evaluate.load(str(module))
 
 

@@ -9,7 +9,7 @@ import unicodedata
 from itertools import permutations
 
 from rapidfuzz import fuzz
-from reference.values import distance
+from reference.values import canonical, distance
 
 
 def similarity(a, b):
@@ -180,10 +180,14 @@ def mean(values, otherwise):
     return add(values) / len(values) if values else otherwise
 
 
+def as_compared(pages, protocol):
+    return pages if protocol == "published" else [tuple(map(canonical, page)) for page in pages]
+
+
 def protocol_scores(pages, protocol="documented"):
     """The protocol's own two figures of (answer, truth) pairs, and nothing else."""
     every, means = [], []
-    for answer, truth in pages:
+    for answer, truth in as_compared(pages, protocol):
         scores = page_scores(answer, truth, protocol)
         every += scores
         means.append(page_means(answer, truth, scores, protocol))
@@ -204,7 +208,7 @@ def figures(pages, protocol="documented"):
     """Every figure of (answer, truth) pairs."""
     every, means, by_text, errors = [], [], [], []
     tp = fp = fn = sections = loose = dates = perfect = 0
-    for answer, truth in pages:
+    for answer, truth in as_compared(pages, protocol):
         scores = page_scores(answer, truth, protocol)
         every += scores
         means.append(page_means(answer, truth, scores, protocol))

@@ -7,6 +7,8 @@ as texts, with `<…>` and `<<…>>` around the inferred ones, who are looked up
 import ast
 import json
 
+from reference.values import canonical
+
 CATEGORIES = ("send_date", "sender_persons", "receiver_persons")
 
 
@@ -152,6 +154,8 @@ def counts(answer, letter, authority, protocol="documented", inferred=()):
     if protocol == "documented" and answer is not None and set(answer) == {"error"}:
         answer = None
     answered = metadata(answer)
+    if protocol == "documented":
+        answered, letter, authority = map(canonical, (answered, letter, authority))
     result = {"send_date": dates(as_list(answered.get("send_date")), letter, protocol)}
     for category in CATEGORIES[1:]:
         names = person_names(answered.get(category), inferred)

@@ -27,6 +27,7 @@ import re
 from typing import NamedTuple
 
 from reference.values import add, compared, normalized, rounded
+from reference.values import canonical as canonical_form
 from reference.zettel_f1 import flatten
 
 DEFAULTS = {
@@ -311,6 +312,7 @@ def score(answer, truth, **given):
     answer = read(answer, options)
     options["unanswered item"] = answer is None
     truth = {options["root_list"]: truth} if isinstance(truth, list) else truth
+    answer, truth = canonical_form(answer), canonical_form(truth)
     rows, records = compare(truth, answer or {}, (), ["", ""], options)
     if options["parents"] == "drop" or options["dotted_keys"] == "split":
         rows = compare_by_path(truth, answer or {}, options)

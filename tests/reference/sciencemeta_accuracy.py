@@ -6,6 +6,8 @@ Independent of `hdbench`: it shares nothing with what it checks.
 import difflib
 import math
 
+from reference.values import canonical
+
 PAPER = ["doi", "title", "author", "keyword", "abstract", "pub_time"]
 BOOK = ["isbn", "title", "author", "abstract", "category", "pub_time", "publisher"]
 
@@ -37,6 +39,7 @@ def similarities(answer, truth):
     """Field → similarity; an answer of None is unanswered."""
     if answer is None:
         return dict.fromkeys(fields_of(truth), 0.0)
+    answer, truth = canonical(answer), canonical(truth)
     return {field: similarity(truth.get(field), answer.get(field)) for field in fields_of(truth)}
 
 

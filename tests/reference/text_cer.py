@@ -34,7 +34,7 @@ from itertools import permutations
 from xml.etree import ElementTree
 
 import regex
-from reference.values import add, distance, error_rate, normalized, rounded, similarity
+from reference.values import add, canonical, distance, error_rate, normalized, rounded, similarity
 
 DEFAULTS = {
     "texts": {"text": "always"},
@@ -168,6 +168,7 @@ def score(answer, truth, **given):
     options = DEFAULTS | given
     if not isinstance(answer, dict):
         answer = {}
+    answer, truth = canonical(answer), canonical(truth)
     lists = {}
     for path, when in options["texts"].items():
         name, _, field = path.rpartition("[].")

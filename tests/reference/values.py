@@ -26,6 +26,39 @@ def add(values, kind="exact"):
     return total
 
 
+def canonical(value):
+    r"""A JSON value as it is compared under `documented`: its texts in one form of writing.
+
+    >>> canonical({"Gro\u0308ße": ["\ufeffZa\u0308hle\u00a010\r\n", 7, "\u200dx\u200d\xady\u200d"]})
+    {'Größe': ['Zähle 10\n', 7, 'x\u200d\xady']}
+    """
+    if isinstance(value, dict):
+        return {canonical(key): canonical(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [canonical(inner) for inner in value]
+    if not isinstance(value, str):
+        return value
+    for sign in ("\r\n", "\r", "\N{LINE SEPARATOR}", "\N{PARAGRAPH SEPARATOR}"):
+        value = value.replace(sign, "\n")
+    for sign in ("\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}", "\N{FIGURE SPACE}"):
+        value = value.replace(sign, " ")
+    value = "".join(
+        sign
+        for sign in value
+        if sign not in ("\N{ZERO WIDTH SPACE}", "\N{ZERO WIDTH NO-BREAK SPACE}")
+        and unicodedata.name(sign, "")
+        not in ("LEFT-TO-RIGHT MARK", "RIGHT-TO-LEFT MARK", "ARABIC LETTER MARK")
+        and unicodedata.bidirectional(sign)
+        not in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+    )
+    joiners = ("\N{ZERO WIDTH JOINER}", "\N{ZERO WIDTH NON-JOINER}", "\N{WORD JOINER}")
+    while value.startswith(joiners):
+        value = value[1:]
+    while value.endswith(joiners):
+        value = value[:-1]
+    return unicodedata.normalize("NFC", value)
+
+
 def rounded(value, digits):
     return value if digits is None else round(value, digits)
 

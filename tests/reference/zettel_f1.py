@@ -5,7 +5,7 @@ Independent of `hdbench`: it shares nothing with what it checks but RapidFuzz.
 
 import math
 
-from reference.values import similarity
+from reference.values import canonical, similarity
 
 
 def flatten(value, path=""):
@@ -60,6 +60,8 @@ def is_left_out(path):
 def counts(answer, truth, protocol="documented", threshold=0.92):
     """TP, FP and FN of one card; an answer of None is unanswered."""
     published = protocol == "published"
+    if not published:
+        answer, truth = canonical(answer), canonical(truth)
     if not published and answer is not None and set(answer) == {"error"}:
         answer = None
     walk = flatten if published else leaves

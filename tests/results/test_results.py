@@ -114,7 +114,7 @@ def test_result_that_is_read_keeps_its_scoring_versions(cards, monkeypatch):
     others = {"rapidfuzz": "1", "json_repair": "2", "numpy": "2", "scipy": "1", "python": "3"}
     edit(cards, versions={"hdbench": "0.9.7", **others})
     signature = read_result(cards / "result.json").figures()["signature"]
-    assert signature.endswith("|rules:3|reading:3|rapidfuzz:1|json_repair:2|hdbench:0.9.7")
+    assert signature.endswith("|rules:4|reading:3|rapidfuzz:1|json_repair:2|hdbench:0.9.7")
 
 
 def test_runs_are_read_by_their_models(cards, monkeypatch):
@@ -191,7 +191,7 @@ def said(key, values):
         ({"metric": ...}, "not a result with per-item statistics"),
         ({"metric": "x" * 9999}, "metric: no "),
         ({"metric": 1}, "metric: Input should be a valid string"),
-        ({"rules": 4}, "rules: scored under rules 4 of zettel_f1, and this hdbench"),
+        ({"rules": 5}, "rules: scored under rules 5 of zettel_f1, and this hdbench"),
         ({"rules": "1"}, "rules: "),
         ({"protocol": "x"}, "protocol, options: no protocol"),
         ({"options": {"x": 1}}, "options: zettel_f1 has no option 'x'"),

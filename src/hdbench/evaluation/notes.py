@@ -23,6 +23,7 @@ def notes_on(run: OpenedRun, result: Result, *, asked: int, with_truth: int) -> 
         *_without_truth(asked - with_truth),
         *_empty_strata(result),
         *_proposed(result),
+        *_rewritten(result.rewritten),
         *run.notes,
     ]
 
@@ -75,6 +76,21 @@ def _proposed(result: Result) -> list[str]:
             headline=result.headline,
             value=value,
             other=other,
+        )
+    ]
+
+
+def _rewritten(number: int) -> list[str]:
+    """Return a note on the items with texts in another form that counts as equal, if any."""
+    if not number:
+        return []
+    return [
+        Message(
+            "1 answer or its ground truth has characters in another form (accents apart from "
+            "their letters, no-break spaces, …), which count as equal",
+            plural="{count:,} answers or their ground truths have characters in another form "
+            "(accents apart from their letters, no-break spaces, …), which count as equal",
+            count=number,
         )
     ]
 

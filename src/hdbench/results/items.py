@@ -98,6 +98,7 @@ class ScoreCollector:
         self._fields = defaultdict(lambda: {outcome: Counter() for outcome in OUTCOMES})
         self._per_item: list[dict[str, Any]] = []
         self._worst: list[ScoredItem] = []
+        self._rewritten = 0
 
     def add(self, answer: Answer, prepared: Any, stratum: int | None = None) -> ScoredItem | None:
         """Score an item.
@@ -121,6 +122,7 @@ class ScoreCollector:
         item = ScoredItem(metric, answer, prepared, coverage, score)
         self._ids.append(answer.id)
         self._statuses.append(item.status)
+        self._rewritten += score.rewritten
         if stratum is not None:
             self._strata.append(stratum)
         if kind := _kind(answer, coverage):
@@ -132,8 +134,10 @@ class ScoreCollector:
             column.append(score.statistics.get(name, 0))
         counts = self._fields[stratum or 0]
         for outcome, paths in score.fields.items():
-            counts[outcome].update(paths)
-        if len(self._worst) < WORST or item.figure < self._worst[-1].figure:
+            if paths:  # to count none takes time, too
+                counts[outcome].update(paths)
+        figure = score.statistics[metric.item_figure]
+        if len(self._worst) < WORST or figure < self._worst[-1].figure:
             self._worst = sorted([*self._worst, item], key=attrgetter("figure"))[:WORST]
         if self._details:
             self._per_item.append(item.details())
@@ -179,6 +183,7 @@ class ScoreCollector:
             worst=[item.details() for item in self._worst],
             per_item=self._per_item,
             dataset=dataset,
+            rewritten=self._rewritten,
         )
         self._metric.check_totals(result.totals)
         return result

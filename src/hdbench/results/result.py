@@ -75,6 +75,8 @@ class Result:
         item_weights: the items' weights, if they are some of the items of a stratified sample.
         statuses: what was done to read the answer to each item; empty in a result that was read
             from a file without details.
+        rewritten: the number of items whose answer or ground truth is not written in canonical
+            form. Files of results do not keep it.
     """
 
     metric: Metric
@@ -101,6 +103,7 @@ class Result:
     )
     item_weights: Sequence[float] | None = None
     statuses: Sequence[Status] = field(default=(), compare=False)
+    rewritten: int = field(default=0, compare=False)
 
     def __repr__(self) -> str:
         """Return what was scored, the primary metric and the coverage."""
@@ -461,7 +464,7 @@ def signature(
     Example:
         >>> from hdbench.scoring.zettel_f1 import ZettelF1
         >>> signature(ZettelF1("published"))  # doctest: +ELLIPSIS
-        'zettel_f1|protocol:published|threshold:0.92|weights:1|rules:3|reading:3|rapidfuzz:...|json_repair:...|hdbench:...'
+        'zettel_f1|protocol:published|threshold:0.92|weights:1|rules:4|reading:3|rapidfuzz:...|json_repair:...|hdbench:...'
     """
     versions = versions or installed_versions()
     parts = {

@@ -80,12 +80,14 @@ class PreparedPage(NamedTuple):
         continued: the section that begins on the page before; empty if none does.
         numbered: the ads as `published` keeps them; empty under `documented`.
         legible: the ads that have a text.
+        rewritten: whether it was not written in canonical form.
     """
 
     ads: list[Ad]
     continued: str
     numbered: Sections
     legible: list[Ad]
+    rewritten: bool
 
 
 class AvisblattCer(Metric):
@@ -138,7 +140,7 @@ class AvisblattCer(Metric):
     """
 
     name: ClassVar[str] = "avisblatt_cer"
-    rules: ClassVar[int] = 2
+    rules: ClassVar[int] = 3
     statistics: ClassVar[tuple[str, ...]] = (
         "fuzzy",
         "cer",
@@ -202,16 +204,18 @@ class AvisblattCer(Metric):
         Raises:
             HdbenchError: it has no list of advertisements, or none of them has a text.
         """
-        check_list(self.name, reference, ADS)
-        entries = _entries(reference) or _entries_by_key(reference)
+        page = self.canonical(reference)
+        check_list(self.name, page, ADS)
+        entries = _entries(page) or _entries_by_key(page)
         if not entries:
-            check_fields(self.name, reference, [ADS])
+            check_fields(self.name, page, [ADS])
         elif not any(isinstance(entry, dict) and "text" in entry for entry in entries):
             check_fields(self.name, entries[0], ["text"], ADS)
         ads = read_ads(entries, self._normalized)
-        continued = read_section(reference.get("continued_section"), self._normalized)
+        continued = read_section(page.get("continued_section"), self._normalized)
         published = numbered(ads, continued) if self._published else {}
-        return PreparedPage(ads, continued, published, [ad for ad in ads if ad.text])
+        legible = [ad for ad in ads if ad.text]
+        return PreparedPage(ads, continued, published, legible, page is not reference)
 
     def right_answer(self, reference: dict[str, Any]) -> dict[str, Any]:
         """Return a page's ground truth with the list `advertisements`."""
@@ -235,9 +239,10 @@ class AvisblattCer(Metric):
             edit distance of the texts of all ads, missed and invented ones included, and the
             characters of the ground truth's; headings and dates are not in it.
         """
-        entries = _entries(record)
+        answer = self.canonical(record)
+        entries = _entries(answer)
         if not entries and not self._published:
-            entries = _entries_by_key(record)
+            entries = _entries_by_key(answer)
         answered = read_ads(entries, self._normalized)
         pairs = pair_documented(prepared.ads, answered, prepared.continued)
         edits = cache(Levenshtein.distance)  # of most pairs it is needed several times
@@ -287,6 +292,7 @@ class AvisblattCer(Metric):
                 "values": sum(len(ad.text) for ad in prepared.ads),
             },
             compared=(entries, pairs),
+            rewritten=prepared.rewritten or answer is not record,
         )
 
     def explain(self, score: ItemScore, prepared: PreparedPage) -> list[FieldMatch]:

@@ -48,10 +48,12 @@ class PreparedLetter(NamedTuple):
     Attributes:
         dates: the dates; under published, only the first, None if it is null.
         persons: the senders and the receivers, except those that the options leave out.
+        rewritten: whether it was not written in canonical form.
     """
 
     dates: tuple[str | None, ...]
     persons: tuple[PreparedPersons, PreparedPersons]
+    rewritten: bool
 
 
 _Compared = tuple[dict[str, str], list[str | None], list[str]]
@@ -113,7 +115,7 @@ class LettersF1(Metric):
     """
 
     name: ClassVar[str] = "letters_f1"
-    rules: ClassVar[int] = 2
+    rules: ClassVar[int] = 3
     statistics: ClassVar[tuple[str, ...]] = (
         *(f"{group}.{count}" for group in (*CATEGORIES, "surname") for count in COUNTS),
         "false_positives_organisations",
@@ -192,18 +194,19 @@ class LettersF1(Metric):
                 something unknown; or it does not say whether the letter has signatures, though an
                 option needs that.
         """
-        if self._is_skipped(reference):
+        letter = self.canonical(reference)
+        if self._is_skipped(letter):
             return None
-        check_fields(self.name, reference, CATEGORIES)
+        check_fields(self.name, letter, CATEGORIES)
         dates: tuple[str | None, ...]
-        dates = tuple(self._values(reference.get("send_date")))
+        dates = tuple(self._values(letter.get("send_date")))
         if self._published:
-            dates = (first_text(reference.get("send_date")),)
+            dates = (first_text(letter.get("send_date")),)
         senders, receivers = (
-            prepare_persons(name, reference.get(name), self._wanted, published=self._published)
+            prepare_persons(name, letter.get(name), self._wanted, published=self._published)
             for name in PERSONS
         )
-        return PreparedLetter(dates, (senders, receivers))
+        return PreparedLetter(dates, (senders, receivers), letter is not reference)
 
     def right_answer(self, reference: dict[str, Any]) -> dict[str, Any]:
         """A letter's ground truth with the persons that count, by their names."""
@@ -237,7 +240,9 @@ class LettersF1(Metric):
         """
         counts: list[int] = []
         more = explained = organisations = corrections = 0
-        compared = self._compare(record, prepared)
+        written = metadata(record)
+        answer = self.canonical(written)
+        compared = self._compare(answer, prepared)
         for (correct, missing, spurious), persons in zip(
             compared, (None, *prepared.persons), strict=True
         ):
@@ -258,7 +263,8 @@ class LettersF1(Metric):
         effort = (corrections, tp + corrections)
         figures = (*counts, *by_surname, organisations, _letter_f1(tp, fp, fn), perfect, *effort)
         statistics = dict(zip(self.statistics, figures, strict=True))
-        return ItemScore(statistics, compared=compared)
+        rewritten = prepared.rewritten or answer is not written
+        return ItemScore(statistics, compared=compared, rewritten=rewritten)
 
     def explain(self, score: ItemScore, prepared: PreparedLetter) -> list[FieldMatch]:
         """Return what became of each date and name of one letter, errors first."""
@@ -337,11 +343,8 @@ class LettersF1(Metric):
             )
         return self.skip_signatures if signed else self.skip_non_signatures
 
-    def _compare(
-        self, record: dict[str, Any] | None, prepared: PreparedLetter
-    ) -> tuple[_Compared, ...]:
+    def _compare(self, answer: dict[str, Any], prepared: PreparedLetter) -> tuple[_Compared, ...]:
         """Return what became of each category, in order."""
-        answer = metadata(record)
         senders, receivers = prepared.persons
         return (
             self._compare_dates(answer.get("send_date"), prepared.dates),

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError, Message
+from hdbench.scoring.canonical_form import canonical_value
 from hdbench.scoring.rates import numbers
 
 ProtocolName = Literal["documented", "published"]
@@ -35,12 +36,14 @@ class ItemScore(NamedTuple):
         compared: what the metric compared, from which it explains the score.
         not_compared: list (`pages[].entries`) → how many of its items in the answer were not
             compared, and count as invented, because there are too many.
+        rewritten: whether the answer or the ground truth is not written in canonical form.
     """
 
     statistics: Mapping[str, float]
     fields: Mapping[Outcome, Sequence[str]] = MappingProxyType({})
     compared: Any = None
     not_compared: Mapping[str, int] = MappingProxyType({})
+    rewritten: bool = False
 
 
 @dataclass(frozen=True)
@@ -199,7 +202,8 @@ class Metric(ABC):
         protocol: which of the two readings of its rules.
 
     Args:
-        protocol: `documented` or `published`.
+        protocol: `documented` or `published`. Under `documented` texts and keys are compared in
+            canonical form; see `canonical`.
 
     Raises:
         HdbenchError: there is no such protocol.
@@ -258,6 +262,13 @@ class Metric(ABC):
     def signed_options(self) -> dict[str, Any]:
         """The options that a signature names: all of them, unless there are many."""
         return self.options
+
+    def canonical(self, value: Any) -> Any:
+        """A value in the form in which it is compared; the value itself if it has that form.
+
+        Under `published` every value has; see `hdbench.scoring.canonical_form`.
+        """
+        return value if self._published else canonical_value(value)
 
     def as_record(self, prediction: Any) -> Any:
         """A prediction as the record that it stands for, if an option says how to read it."""

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
+from hdbench.scoring.canonical_form import OtherFormError
 from hdbench.scoring.checked_options import added_plainly, renamed
 from hdbench.scoring.field_rates import INDEX, micro_rates_without, rates_of_fields
 from hdbench.scoring.metric import (
@@ -39,12 +40,14 @@ class PreparedRecord(NamedTuple):
     """A ground truth, taken apart once.
 
     Attributes:
-        value: the ground truth.
+        value: the ground truth, as it is compared.
         record: its fields and lists.
+        rewritten: whether it was not written in canonical form.
     """
 
     value: dict[str, Any]
     record: Record
+    rewritten: bool
 
 
 class _Compared(NamedTuple):
@@ -129,7 +132,7 @@ class RecordF1(Metric):
     """
 
     name: ClassVar[str] = "record_f1"
-    rules: ClassVar[int] = 2
+    rules: ClassVar[int] = 3
     statistics: ClassVar[tuple[str, ...]] = (
         *COUNTS,
         "f1",
@@ -159,7 +162,9 @@ class RecordF1(Metric):
 
     def __init__(self, protocol: str = "documented", **options: Any) -> None:
         super().__init__(protocol)
-        self._read = read_options(options, figure_names(self))
+        self._read = read_options(
+            self.canonical(options), figure_names(self), canonical=not self._published
+        )
         self._rules = self._read.rules
         self._has_weights = self._read.has_weights
         self._unanswered_is_empty = self._read.values["unanswered"] == "empty_object"
@@ -187,10 +192,11 @@ class RecordF1(Metric):
         Raises:
             HdbenchError: a path in an option cannot name a key of it.
         """
-        self._read.check_keys(reference)
-        record = take_apart(reference, self._rules)
+        value = self.canonical(reference)
+        self._read.check_keys(value)
+        record = take_apart(value, self._rules)
         record.expect(self._rules)
-        return PreparedRecord(reference, record)
+        return PreparedRecord(value, record, value is not reference)
 
     def score(self, record: dict[str, Any] | None, prepared: PreparedRecord) -> ItemScore:
         """The counts of one item.
@@ -210,11 +216,14 @@ class RecordF1(Metric):
             record = {}
         if self._read.by_path is not None and record is not None:
             return self._score_by_path(record, prepared)
-        answered = take_apart(record or {}, self._rules)
-        compared = [
-            self._compare(pair, unanswered=record is None)
-            for pair in pairs(Pair("", prepared.record, answered), self._rules)
-        ]
+        try:
+            answered = take_apart(record or {}, self._rules)
+            compared = [
+                self._compare(pair, unanswered=record is None)
+                for pair in pairs(Pair("", prepared.record, answered), self._rules)
+            ]
+        except OtherFormError:
+            return self.score(self.canonical(record), prepared)._replace(rewritten=True)
         fields = compared[0].fields.by_outcome()
         alike = [*compared[0].fields.alike.values()]
         if len(compared) > 1:  # it has lists
@@ -233,9 +242,9 @@ class RecordF1(Metric):
             fields = {outcome: [*map(as_written, paths)] for outcome, paths in fields.items()}
         statistics = self._statistics(fields, mean, perfect=record is not None and not wrong)
         if len(compared) == 1:
-            return ItemScore(statistics, fields, compared)
+            return ItemScore(statistics, fields, compared, {}, prepared.rewritten)
         statistics |= _count_items(compared, fields, unanswered=record is None)
-        return ItemScore(statistics, fields, compared, _not_compared(compared))
+        return ItemScore(statistics, fields, compared, _not_compared(compared), prepared.rewritten)
 
     def explain(self, score: ItemScore, prepared: PreparedRecord) -> list[FieldMatch]:
         """Return what became of each field of one item, errors first."""
@@ -323,14 +332,16 @@ class RecordF1(Metric):
         if unanswered:  # misses empty texts, too
             fields = Fields([], [], list(references), [], {})
         else:
-            fields = compare_fields(expected, references, predictions)
+            canonical = self._rules.canonical
+            fields = compare_fields(expected, references, predictions, canonical=canonical)
         return _Compared(pair, fields, references, predictions, self._rules.has_escaped)
 
     def _score_by_path(self, record: dict[str, Any], prepared: PreparedRecord) -> ItemScore:
         """The counts of one item whose records are compared by path."""
         how = self._read.by_path or ByPath()
+        answer = self.canonical(record)
         outcomes, similarities, references, predictions = compare_by_path(
-            prepared.value, record, how, self._rules
+            prepared.value, answer, how, self._rules
         )
         fields = outcomes.by_outcome()
         number = len(similarities)
@@ -339,7 +350,8 @@ class RecordF1(Metric):
         pair = Pair("", prepared.record, None)
         compared = [_Compared(pair, outcomes, references, predictions, is_escaped=False)]
         statistics = self._statistics(fields, mean, perfect=not wrong)
-        return ItemScore(statistics, fields, compared)
+        rewritten = prepared.rewritten or answer is not record
+        return ItemScore(statistics, fields, compared, rewritten=rewritten)
 
     def _statistics(
         self, fields: Mapping[Outcome, Sequence[str]], similarity: float, *, perfect: bool

@@ -1,9 +1,9 @@
 """ScienceMetaBench: similarity of bibliographic fields (`hdb/sciencemeta_accuracy`).
 
 The method is ScienceMetaBench's (OpenDataLab, 2025). Its description and its published example
-follow the same rule, so both protocols score alike; they differ only in what they score:
-`published` takes a corrected ground truth as it was published, and treats an answer that is only an
-error as a record.
+follow the same rule, so both protocols score alike, except that `published` compares texts as they
+are. They also differ in what they score: `published` takes a corrected ground truth as it was
+published, and treats an answer that is only an error as a record.
 """
 
 import math
@@ -87,12 +87,14 @@ class PreparedBibliography(NamedTuple):
         sha256: the hash of the file that it describes; None if the ground truth does not say.
         values: field → value, as it is.
         texts: field → the text that is compared.
+        rewritten: whether it was not written in canonical form.
     """
 
     kind: str
     sha256: Any
     values: dict[str, Any]
     texts: dict[str, str]
+    rewritten: bool
 
 
 class SciencemetaAccuracy(Metric):
@@ -127,7 +129,7 @@ class SciencemetaAccuracy(Metric):
     """
 
     name: ClassVar[str] = "sciencemeta_accuracy"
-    rules: ClassVar[int] = 1
+    rules: ClassVar[int] = 2
     statistics: ClassVar[tuple[str, ...]] = tuple(_statistics())
     item_figure: ClassVar[str] = "accuracy"
     figures: ClassVar[tuple[Figure, ...]] = (
@@ -190,11 +192,13 @@ class SciencemetaAccuracy(Metric):
             HdbenchError: its kind is unknown, it has none of the kind's fields, or a value is
                 nested too deep.
         """
-        kind = _kind(reference)
-        check_fields(self.name, reference, FIELDS[kind])
-        values = {field: reference.get(field) for field in FIELDS[kind]}
+        record = self.canonical(reference)
+        kind = _kind(record)
+        check_fields(self.name, record, FIELDS[kind])
+        values = {field: record.get(field) for field in FIELDS[kind]}
         texts = {field: as_text(value) for field, value in values.items()}
-        return PreparedBibliography(kind, reference.get("sha256"), values, texts)
+        rewritten = record is not reference
+        return PreparedBibliography(kind, record.get("sha256"), values, texts, rewritten)
 
     def score(self, record: dict[str, Any] | None, prepared: PreparedBibliography) -> ItemScore:
         """The similarities of one record's fields, and counts.
@@ -219,15 +223,20 @@ class SciencemetaAccuracy(Metric):
         statistics[f"{kind}.items"] = 1
         answers = dict.fromkeys(prepared.texts, "")
         alike = [0.0] * len(answers)
-        if record is not None:
-            _check_same(record.get("sha256"), prepared.sha256)
-            answers = {field: as_text(record.get(field)) for field in prepared.texts}
+        answer = self.canonical(record)
+        if answer is not None:
+            _check_same(answer.get("sha256"), prepared.sha256)
+            answers = {field: as_text(answer.get(field)) for field in prepared.texts}
             alike = self._compare(prepared, answers, statistics)
         statistics["corrections"] = len(alike) - alike.count(1.0)
         statistics["values"] = len(alike)
         if self.sets:
             _count_names(prepared.texts, answers, statistics)
-        return ItemScore(statistics, compared=(record or {}, answers, alike))
+        return ItemScore(
+            statistics,
+            compared=(answer or {}, answers, alike),
+            rewritten=prepared.rewritten or answer is not record,
+        )
 
     def explain(self, score: ItemScore, prepared: PreparedBibliography) -> list[FieldMatch]:
         """Return what became of each field of one record, in the order of its kind's fields."""

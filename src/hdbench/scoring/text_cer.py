@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
@@ -38,6 +38,18 @@ MAX_PAIRS = 1_000_000
 
 _RUNAWAYS = {"cer": "runaways", "wer": "wer_runaways"}
 _SHARES = {"cer": "runaway_share", "wer": "wer_runaway_share"}
+
+
+class PreparedTexts(NamedTuple):
+    """A ground truth, checked once.
+
+    Attributes:
+        value: the ground truth, as it is compared.
+        rewritten: whether it was not written in canonical form.
+    """
+
+    value: dict[str, Any]
+    rewritten: bool
 
 
 class TextCer(Metric):
@@ -88,7 +100,7 @@ class TextCer(Metric):
     """
 
     name: ClassVar[str] = "text_cer"
-    rules: ClassVar[int] = 1
+    rules: ClassVar[int] = 2
     statistics: ClassVar[tuple[str, ...]] = (
         "cer_errors",
         "cer_length",
@@ -133,7 +145,7 @@ class TextCer(Metric):
     def __init__(self, protocol: str = "documented", **options: Any) -> None:
         super().__init__(protocol)
         self._options = DEFAULTS | options
-        self._texts = read_texts(self._options["texts"])
+        self._texts = read_texts(self.canonical(self._options["texts"]))
         self._steps = read_steps(self._options["normalize"])
         self._aligned = (
             one_of("pages", self._options["pages"], ("position", "aligned")) == "aligned"
@@ -159,16 +171,17 @@ class TextCer(Metric):
         """The options that are not the defaults: a signature is one line."""
         return {name: value for name, value in self.options.items() if value != DEFAULTS[name]}
 
-    def prepare(self, reference: dict[str, Any]) -> dict[str, Any]:
-        """Return a ground truth as it is.
+    def prepare(self, reference: dict[str, Any]) -> PreparedTexts:
+        """Return a ground truth as it is compared.
 
         Raises:
             HdbenchError: it has none of the texts, or a page has none, though one is always scored;
                 or its pages are not a list.
         """
+        value = self.canonical(reference)
         names = [key for name, fields in self._texts for key in ([name] if name else fields)]
         is_needed = any("always" in fields.values() for _, fields in self._texts)
-        if is_needed and reference.keys().isdisjoint(names):
+        if is_needed and value.keys().isdisjoint(names):
             raise MissingFieldsError(
                 "a ground truth has no field in {texts}: name the paths of their texts with the "
                 "option texts",
@@ -176,18 +189,18 @@ class TextCer(Metric):
             )
         for name, fields in self._texts:
             if name is not None:
-                check_list(self.name, reference, name)
+                check_list(self.name, value, name)
                 if "always" in fields.values():
-                    for at, page in enumerate(pages_of(reference, name)):
+                    for at, page in enumerate(pages_of(value, name)):
                         check_fields(self.name, page, fields, f"{name}[{at}]")
-        return reference
+        return PreparedTexts(value, value is not reference)
 
-    def score(self, record: dict[str, Any] | None, prepared: dict[str, Any]) -> ItemScore:
+    def score(self, record: dict[str, Any] | None, prepared: PreparedTexts) -> ItemScore:
         """The counts and sums of one item.
 
         Args:
             record: the answer, a JSON object; None counts as a complete failure.
-            prepared: the item's ground truth.
+            prepared: the item's ground truth, from `prepare`.
 
         Returns:
             For `cer` and `wer` the summed errors and lengths, the sum over texts of the rates, and
@@ -198,7 +211,8 @@ class TextCer(Metric):
             are invented; `perfect`: 1 if the answer needs no edit; `EFFORT`: the edit distance of
             all texts with the invented ones, and the characters of the ground truth.
         """
-        texts, invented = self._compare(record or {}, prepared)
+        answer = self.canonical(record)
+        texts, invented = self._compare(answer or {}, prepared.value)
         statistics: dict[str, float] = {}
         for rate in RATES:
             rates = [text.rates[rate] for text in texts]
@@ -230,10 +244,11 @@ class TextCer(Metric):
                 "values": statistics["cer_length"],
             },
             compared=(texts, invented),
-            not_compared=self._not_compared(record or {}, prepared),
+            not_compared=self._not_compared(answer or {}, prepared.value),
+            rewritten=prepared.rewritten or answer is not record,
         )
 
-    def explain(self, score: ItemScore, prepared: dict[str, Any]) -> list[FieldMatch]:
+    def explain(self, score: ItemScore, prepared: PreparedTexts) -> list[FieldMatch]:
         """Return what became of each text of one item, errors first."""
         texts, invented = score.compared
         empty = {text.path for text in texts}

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 from hdbench.errors import HdbenchError
+from hdbench.scoring.canonical_form import OtherFormError
 from hdbench.scoring.field_rates import micro_rates_without, rates_of_fields
 from hdbench.scoring.flatten import Leaves, flatten, without_parents
 from hdbench.scoring.metric import (
@@ -50,11 +51,13 @@ class PreparedCard(NamedTuple):
         expected: the fields that an answer must have.
         values: path → value of each of them.
         leaves: path → value of every field, absent ones too; only for `published`.
+        rewritten: whether it was not written in canonical form.
     """
 
     expected: Sequence[Check]
     values: Leaves
     leaves: Leaves
+    rewritten: bool
 
 
 class ZettelF1(Metric):
@@ -91,7 +94,7 @@ class ZettelF1(Metric):
     """
 
     name: ClassVar[str] = "zettel_f1"
-    rules: ClassVar[int] = 3
+    rules: ClassVar[int] = 4
     statistics: ClassVar[tuple[str, ...]] = (*COUNTS, "f1", "perfect", *EFFORT)
     item_figure: ClassVar[str] = "f1"
     figures: ClassVar[tuple[Figure, ...]] = (
@@ -122,9 +125,11 @@ class ZettelF1(Metric):
     ) -> None:
         super().__init__(protocol)
         self.threshold = _check_number("threshold", threshold, 1)
-        self.weights = _check_weights(weights)
+        self.weights = _check_weights(self.canonical(weights))
         self._total_weight = self._weigh if self.weights else len
-        self._rules = read_rules({"lists": "position", "threshold": self.threshold})
+        self._rules = read_rules(
+            {"lists": "position", "threshold": self.threshold}, canonical=not self._published
+        )
 
     @property
     def options(self) -> dict[str, Any]:
@@ -134,13 +139,14 @@ class ZettelF1(Metric):
     def prepare(self, reference: dict[str, Any]) -> PreparedCard:
         """The fields of a ground truth."""
         if not self._published:
-            record = take_apart(reference, self._rules)
+            value = self.canonical(reference)
+            record = take_apart(value, self._rules)
             record.expect(self._rules)
-            return PreparedCard(record.expected, record.leaves, {})
+            return PreparedCard(record.expected, record.leaves, {}, value is not reference)
         leaves = flatten(reference, split_keys=True)
         values = _kept(leaves)
         expected = [Check(path, None, self.threshold) for path in values]
-        return PreparedCard(expected, values, leaves)
+        return PreparedCard(expected, values, leaves, rewritten=False)
 
     def score(self, record: dict[str, Any] | None, prepared: PreparedCard) -> ItemScore:
         """The counts of one card.
@@ -161,11 +167,16 @@ class ZettelF1(Metric):
         elif self._published:
             leaves = flatten(record, split_keys=True)
             found = _without_parents(
-                compare_fields(prepared.expected, prepared.values, _kept(leaves)), prepared, leaves
+                compare_fields(prepared.expected, prepared.values, _kept(leaves), canonical=False),
+                prepared,
+                leaves,
             )
         else:
-            leaves = take_apart(record, self._rules).leaves
-            found = compare_fields(prepared.expected, prepared.values, leaves)
+            try:
+                leaves = take_apart(record, self._rules).leaves
+                found = compare_fields(prepared.expected, prepared.values, leaves, canonical=True)
+            except OtherFormError:
+                return self.score(self.canonical(record), prepared)._replace(rewritten=True)
         wrong = (
             record is None or found.alike or found.substituted or found.missing or found.spurious
         )
@@ -187,7 +198,7 @@ class ZettelF1(Metric):
             "corrections": corrections,
             "values": correct + corrections,
         }
-        return ItemScore(statistics, fields, (leaves, found))
+        return ItemScore(statistics, fields, (leaves, found), {}, prepared.rewritten)
 
     def explain(self, score: ItemScore, prepared: PreparedCard) -> list[FieldMatch]:
         """Return what became of each field of one card, errors first."""

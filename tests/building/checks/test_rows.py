@@ -75,6 +75,14 @@ def test_an_empty_record(truth, severity, folder):
     assert "write null" in problem.remedy
 
 
+def test_ground_truths_with_accents_apart_are_one_problem(folder):
+    folder.rows[3]["ground_truth"]["title"] = "Za\u0308hlung"
+    folder.rows[5]["ground_truth"]["title"] = "O\u0308fen"
+    problem = folder.only()
+    assert (problem.kind, problem.severity, problem.count) == ("truth_not_nfc", "warning", 2)
+    assert problem.examples[0].line == 4
+
+
 def test_columns_are_those_of_the_description(folder):
     folder.rows[1]["colour"] = "red"
     del folder.rows[2]["century"]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from hdbench.scoring.canonical_form import check_form
 from hdbench.scoring.metric import Outcome
 from hdbench.scoring.records.tree import Check, PathRules, Record
 from hdbench.scoring.similarity import similarity
@@ -70,7 +71,11 @@ def pairs(pair: Pair, rules: PathRules) -> Iterator[Pair]:
 
 
 def compare_fields(
-    expected: Sequence[Check], references: Mapping[str, Any], leaves: Mapping[str, Any]
+    expected: Sequence[Check],
+    references: Mapping[str, Any],
+    leaves: Mapping[str, Any],
+    *,
+    canonical: bool,
 ) -> Fields:
     """Return what became of the fields of a record or item, without those of its lists' items.
 
@@ -78,6 +83,11 @@ def compare_fields(
         expected: what the answer must have: one check for each of `references`, in order.
         references: path → value of what the ground truth has.
         leaves: path → value of what the answer has.
+        canonical: whether only what is written in canonical form can be compared, as `references`
+            are. What is equal to them is: so most of an answer does not have to be looked at.
+
+    Raises:
+        OtherFormError: a value of the answer is written otherwise.
     """
     if leaves == references and all(check.compare is None for check in expected):
         return Fields(list(references), [], [], [], {})
@@ -94,13 +104,12 @@ def compare_fields(
                 missing.append(path)
             continue
         common += 1
-        if compare is not None:
-            same = compare(reference, value)
-        elif value == reference:
+        if compare is None and value == reference:
             correct.append(path)
             continue
-        else:
-            same = similarity(reference, value)
+        if canonical:
+            check_form(value)
+        same = (compare or similarity)(reference, value)
         (correct if same >= threshold else substituted).append(path)
         if same != 1.0:
             alike[path] = same
@@ -108,6 +117,9 @@ def compare_fields(
         spurious = [
             path for path, value in leaves.items() if path not in references and value != ""
         ]
+        if canonical:
+            for path in spurious:
+                check_form(leaves[path])
     return Fields(correct, substituted, missing, spurious, alike)
 
 

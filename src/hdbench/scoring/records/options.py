@@ -96,12 +96,13 @@ class Options:
         return bool(self.values["weights"] != DEFAULTS["weights"])
 
 
-def read_options(options: Mapping[str, Any], figures: Sequence[str]) -> Options:
+def read_options(options: Mapping[str, Any], figures: Sequence[str], *, canonical: bool) -> Options:
     """Options with their defaults, checked.
 
     Args:
         options: the options.
         figures: the keys of `rates`.
+        canonical: see `read_rules`.
 
     Raises:
         HdbenchError: a value is unusable; the message names the option.
@@ -118,7 +119,7 @@ def read_options(options: Mapping[str, Any], figures: Sequence[str]) -> Options:
         )
     return Options(
         values=values,
-        rules=read_rules(options),
+        rules=read_rules(options, canonical=canonical),
         weights=by_pattern("weights", values["weights"], 1.0, _weight),
         by_path=None if by_path == ByPath() else by_path,
         root_list=values["root_list"],
@@ -127,8 +128,12 @@ def read_options(options: Mapping[str, Any], figures: Sequence[str]) -> Options:
     )
 
 
-def read_rules(options: Mapping[str, Any]) -> PathRules:
+def read_rules(options: Mapping[str, Any], *, canonical: bool = False) -> PathRules:
     """Return what options say about each path; those that are not given have their defaults.
+
+    Args:
+        options: the options, in canonical form if records are compared in it.
+        canonical: whether only what is written in canonical form can be compared.
 
     Raises:
         HdbenchError: a value is unusable; the message names the option.
@@ -156,6 +161,7 @@ def read_rules(options: Mapping[str, Any]) -> PathRules:
         steps=by_pattern("normalize", values["normalize"], (), _steps),
         ignore=Patterns("ignore", dict.fromkeys(ignore, True), False),
         blank=tuple(blank),
+        canonical=canonical,
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
+from hdbench.scoring.canonical_form import check_form
 from hdbench.scoring.normalize import Normalizer
 from hdbench.scoring.records.patterns import Patterns, escaped, segments_of, segments_of_escaped
 from hdbench.scoring.records.values import Comparator
@@ -31,6 +32,7 @@ class PathRules:
         steps: how texts are normalized.
         ignore: what is not scored.
         blank: the values that count as absent, before normalization.
+        canonical: whether only what is written in canonical form can be compared.
         has_escaped: whether any path so far has a key that had to be escaped.
     """
 
@@ -40,6 +42,7 @@ class PathRules:
     steps: Patterns[tuple[Normalizer, ...]]
     ignore: Patterns[bool]
     blank: tuple[Any, ...] = (None,)
+    canonical: bool = False
     root: "Path" = field(init=False)
     kept: int = field(init=False, default=0)
     has_escaped: bool = field(init=False, default=False)
@@ -141,10 +144,16 @@ class Path:
         self.is_plain = not (self.ignored or self.steps)
 
     def key(self, key: str) -> "Path":
-        """The path of a key of an object at this path."""
+        """The path of a key of an object at this path.
+
+        Raises:
+            OtherFormError: the key is not written in the form in which it is compared.
+        """
         path = self.below.get(key)
         if path is not None:
             return path
+        if self._rules.canonical:
+            check_form(key)
         name = escaped(key)
         if name != key:
             self._rules.has_escaped = True

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unicodedata import is_normalized
 
 from hdbench.answers.ids import plain_form
 from hdbench.answers.schema import AnswerSchema
@@ -160,6 +161,9 @@ class RowChecker:
             name = "truth_empty.with_fields" if truth else "truth_empty"
             self._problems.add(name, Example(*place))
             return
+        texts = (text for path, value in nodes for text in (path[-1], value))
+        if not all(is_normalized("NFC", text) for text in texts if isinstance(text, str)):
+            self._problems.add("truth_not_nfc", Example(*place))
         if self._metric:
             right = self._metric.right_answer(truth, place)
             nodes = nodes if right is truth else list(nodes_of(right))

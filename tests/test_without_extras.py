@@ -25,7 +25,7 @@ DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["opti
 OF_ALL = ("excel", "pdf", "plots", "truths")
 HIDDEN = {
     extra: [Requirement(line).name.replace("-", "_") for line in DECLARED[extra]]
-    for extra in (*OF_ALL, "cluster")
+    for extra in (*OF_ALL, "cluster", "space")
 }
 MAIN = """
 import sys
@@ -91,7 +91,7 @@ def test_the_demo_and_scoring_need_none_of_them(run_without, tmp_path):
 def test_report_without_extras_is_page_and_csv_with_notes(run_without, answers, run_hdbench):
     arguments = ["report", "hdb/zettelkatalog", "answers.jsonl", "-o"]
     assert run_hdbench(*arguments, "whole", cwd=answers).returncode == 0
-    done = run_without(*OF_ALL, arguments=[*arguments, "part"], cwd=answers)
+    done = run_without(*OF_ALL, "space", arguments=[*arguments, "part"], cwd=answers)
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines() == [
         "note: no report.xlsx: Excel files need xlsxwriter: install it with: "

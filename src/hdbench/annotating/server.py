@@ -29,7 +29,7 @@ from hdbench.common.jsonio import SPELLED, json_reason, parse_json, spelled_json
 from hdbench.common.loopback import HOST, serve_here
 from hdbench.common.texts import language_of
 from hdbench.common.translation import translated
-from hdbench.display.sheets import shared_routes
+from hdbench.display.routes import shared_routes
 from hdbench.errors import HdbenchError, without_folders
 
 MAX_BODY = 8 * 2**20

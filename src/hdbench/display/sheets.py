@@ -7,31 +7,15 @@ from functools import cache
 from pathlib import Path
 
 from markupsafe import Markup
-from starlette.responses import FileResponse
-from starlette.routing import BaseRoute, Mount, Route
-from starlette.staticfiles import StaticFiles
-
-from hdbench.display.marks import STYLE
 
 _FOLDER = Path(__file__).parent
-_ICONS = _FOLDER / "icons"
+ICONS = _FOLDER / "icons"
 
 TOKENS = _FOLDER / "tokens.css"
 """Colors, sizes and fonts as custom properties, with which every other sheet is written."""
 
 BASE = _FOLDER / "base.css"
 """Rules that all pages of our own have in common."""
-
-
-def shared_routes() -> list[BaseRoute]:
-    """Return the routes of a served page for what it shares with others.
-
-    They are `tokens.css`, `base.css`, `marks.css`, and `icons/` with `icons/icons.css`.
-    """
-    return [
-        *(Route(f"/{path.name}", FileResponse(path)) for path in (TOKENS, BASE, STYLE)),
-        Mount("/icons", StaticFiles(directory=_ICONS)),
-    ]
 
 
 @cache
@@ -41,5 +25,5 @@ def icon(name: str) -> Markup:
     Args:
         name: its name in Lucide; the file is in `icons/`.
     """
-    drawing = (_ICONS / f"{name}.svg").read_text(encoding="utf-8").partition("-->")[2].strip()
+    drawing = (ICONS / f"{name}.svg").read_text(encoding="utf-8").partition("-->")[2].strip()
     return Markup(f'<span class="icon" aria-hidden="true">{drawing}</span>')  # noqa: S704  own file

@@ -37,7 +37,7 @@ from hdbench.annotating.server import (
 from hdbench.common.loopback import serve_here
 from hdbench.common.texts import language_of
 from hdbench.common.translation import translated
-from hdbench.display.sheets import shared_routes
+from hdbench.display.routes import shared_routes
 from hdbench.errors import HdbenchError, Message, without_folders
 from hdbench.home.collection import Collection, key_of, opened
 from hdbench.home.page import Act, HomePage, Visit, is_ours, read_form

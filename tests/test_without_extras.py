@@ -25,8 +25,8 @@ DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["opti
 OF_ALL = ("excel", "pdf", "plots", "truths")
 HIDDEN = {
     extra: [Requirement(line).name.replace("-", "_") for line in DECLARED[extra]]
-    for extra in (*OF_ALL, "cluster", "space")
-}
+    for extra in (*OF_ALL, "cluster")
+} | {"space": ["gradio", "starlette", "uvicorn"]}
 MAIN = """
 import sys
 hidden = sys.argv.pop(1).split(",")

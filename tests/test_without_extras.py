@@ -165,12 +165,11 @@ print(load_dataset("hdb/sciencemetabench", split="val")["ground_truth"][0]["kind
     ("reader", "what"),
     [
         ("marc.read_marc", "MARC files need pymarc"),
-        ("page_xml.read_page_xml", "XML files need lxml"),
-        ("alto.read_alto", "XML files need lxml"),
+        ("page_files.read_page_files", "XML files need lxml"),
     ],
 )
 def test_xml_and_marc_truths_are_not_read_without_truths_extra(tmp_path, reader, what):
-    (tmp_path / "a.xml").write_text("<record/>")
+    (tmp_path / "a.xml").write_text("<alto/>")
     module, function = reader.split(".")
     code = f"""
 import sys

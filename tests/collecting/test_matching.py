@@ -8,6 +8,7 @@ from hdbench.answers.sheets.records import Truth, Truths
 from hdbench.datasets.collecting.matching import match_truths
 from hdbench.datasets.collecting.media import MediaFiles, MediaItem, Page
 from hdbench.errors import HdbenchError
+from hdbench.ground_truth.page_files import PageTruths
 
 
 def media(*names, kind="image"):
@@ -66,3 +67,93 @@ def test_the_texts_of_pages_are_put_together():
     found = match_truths(given, MediaFiles("pages", [item, other], []))
     assert found.by_id["letter"].record == {"pages": [{"text": "p1"}, {"text": "p2"}]}
     assert found.notes == ["items that lack the text of a page: 1: half"]
+
+
+def pages(*files):
+    """Texts in files: path, and the image that it names."""
+    return PageTruths([Truth(path, image, {"text": path}) for path, image in files], [])
+
+
+def found(files, *images, boxes=False):
+    """Item → the file with its text, or the files with those of its pages."""
+    items = {}
+    for image in map(Path, images):
+        is_box = boxes or len(image.parts) == 1
+        item_id = "_".join([*image.parts[:-1], image.stem]) if is_box else image.parts[0]
+        items.setdefault(item_id, []).append(Page("scans" / image))
+    kind = "pages" if any(len(own) > 1 for own in items.values()) else "image"
+    listed = [MediaItem(item_id, tuple(own)) for item_id, own in items.items()]
+    matched = match_truths(pages(*files), MediaFiles(kind, listed, []))
+    texts = {
+        item: truth.record.get("text") or [page["text"] for page in truth.record["pages"]]
+        for item, truth in matched.by_id.items()
+    }
+    return texts, matched.notes
+
+
+RENAMED = "files paired by their own names, as no image or several fit the one in them"
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        None,  # ABBYY's ALTO
+        "default.jpg",  # of an address of IIIF, and the same in each file
+        "OCR-D-IMG-BIN_{}.png",
+        "0001.jpg",  # which is an image, but only that of the first file
+    ],
+)
+def test_files_find_their_image_by_their_own_name(inside):
+    files = [(f"page/{name}.xml", inside and inside.format(name)) for name in ("0001", "0002")]
+    texts, notes = found(files, "0001.jpg", "0002.jpg")
+    assert texts == {"0001": "page/0001.xml", "0002": "page/0002.xml"}
+    assert [note.partition(": ")[0] for note in notes] == ([RENAMED] if inside else [])
+    if inside == "default.jpg":
+        assert notes == [f"{RENAMED}: 2: page/0001.xml (default.jpg), page/0002.xml (default.jpg)"]
+
+
+def test_a_name_in_the_file_counts_more_than_its_own():
+    files = [("0001_p001.xml", "a.jpg"), ("0002_p002.xml", "0001_p001.jpg")]
+    texts, notes = found(files, "a.jpg", "0001_p001.jpg")
+    assert texts == {"a": "0001_p001.xml", "0001_p001": "0002_p002.xml"}
+    assert notes == []
+
+
+@pytest.mark.parametrize("name", ["7.alto.xml", "7.jpg.xml", "7.hocr", "Seite 7.page.xml"])
+def test_endings_of_files_are_no_part_of_their_names(name):
+    image = "Seite_7.tif" if "Seite" in name else "007.tif"
+    assert found([(name, None)], image)[0] == {Path(image).stem: name}
+
+
+def test_pages_of_the_same_names_in_several_folders_are_not_mixed():
+    images = [f"letter{n}/p{p}.jpg" for n in (1, 2) for p in (1, 2)]
+    files = [(f"letter{n}/page/p{p}.xml", f"p{p}.jpg") for n in (2, 1) for p in (1, 2)]
+    expected = {f"letter{n}": [f"letter{n}/page/p{p}.xml" for p in (1, 2)] for n in (1, 2)}
+    assert found(files, *images) == (expected, [])
+    with pytest.raises(HdbenchError, match="call each file as its image"):
+        found([("p1.xml", "p1.jpg"), ("p2.xml", "p2.jpg")], *images)  # of which letter?
+
+
+def test_each_image_of_a_box_is_an_item_if_so_wanted():
+    images = [f"box{n}/000{p}.jpg" for n in (1, 2) for p in (1, 2)]
+    files = [(image.replace(".jpg", ".xml"), Path(image).name) for image in images]
+    texts, notes = found(files, *images, boxes=True)
+    assert texts == {f"box{n}_000{p}": f"box{n}/000{p}.xml" for n in (1, 2) for p in (1, 2)}
+    assert notes == []
+    boxed = MediaFiles(
+        "image",
+        [MediaItem(f"box{n}_7", (Page(Path(f"scans/box{n}/7.jpg")),)) for n in (1, 2)],
+        [],
+    )
+    table = truths("box1/7.jpg", "box2\\7.jpg")
+    assert {item: truth.record for item, truth in match_truths(table, boxed).by_id.items()} == {
+        "box1_7": {"n": 2},
+        "box2_7": {"n": 3},
+    }
+
+
+def test_two_files_called_after_the_same_image_are_both_named():
+    files = [("a/0001.xml", None), ("b/0001.xml", None)]
+    message = r"^a/0001.xml: and b/0001.xml: both are called after the image 0001: leave one out"
+    with pytest.raises(HdbenchError, match=message):
+        found(files, "0001.jpg")

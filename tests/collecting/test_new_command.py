@@ -350,6 +350,75 @@ PAGE = """<?xml version="1.0"?>
 <TextEquiv><Unicode>{text}</Unicode></TextEquiv></TextLine></TextRegion></Page></PcGts>"""
 
 
+def test_an_export_of_transkribus_is_read_from_its_root(folder, run_hdbench):
+    """It has each page as PAGE XML and as ALTO, and files about itself; images are beside."""
+    (folder / "scans").rename(folder / "export")
+    (folder / "export/mets.xml").write_text('<mets xmlns="http://www.loc.gov/METS/"/>')
+    (folder / "export/metadata.xml").write_text("<trpDocMetadata><docId>1</docId></trpDocMetadata>")
+    for name in ("page", "alto"):
+        (folder / "export" / name).mkdir()
+    for number in (1, 2, 3):
+        page = PAGE.format(name="https://iiif.example/full/0/default.jpg", text=f"Zeile {number}")
+        (folder / f"export/page/b{number}.xml").write_text(page)
+        alto = "<alto><Layout><Page><PrintSpace/></Page></Layout></alto>"
+        (folder / f"export/alto/b{number}.xml").write_text(alto)
+    done = run_hdbench("new", "texts", "export", "--truth", "export", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    truths = [row["ground_truth"] for row in rows(folder, "texts").values()]
+    assert truths == [{"text": f"Zeile {number}"} for number in (1, 2, 3)]
+    assert "not PAGE XML, and passed over: alto/b1.xml, alto/b2.xml, alto/b3.xml" in done.stdout
+    assert "page/b1.xml (default.jpg)" in done.stdout
+
+
+def test_a_folder_is_an_item_or_a_box_and_it_is_said_which(folder, run_hdbench):
+    for box in ("box1", "box2"):
+        (folder / "boxes" / box).mkdir(parents=True)
+        for number in (1, 2):
+            image = Image.new("RGB", (9, 9), (number, len(box), 0))
+            image.save(folder / f"boxes/{box}/000{number}.png")
+            page = PAGE.format(name=f"000{number}.png", text=f"{box}, {number}")
+            (folder / f"boxes/{box}/000{number}.xml").write_text(page)
+    given = ("boxes", "--truth", "boxes")
+    done = run_hdbench("new", "items", *given, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "each folder (box1, box2) is one item, with its images as pages" in done.stdout
+    assert {name: row["ground_truth"] for name, row in rows(folder, "items").items()} == {
+        box: {"pages": [{"text": f"{box}, {number}"} for number in (1, 2)]}
+        for box in ("box1", "box2")
+    }
+    done = run_hdbench("new", "cards", *given, "--boxes", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "each folder" not in done.stdout
+    assert {name: row["ground_truth"] for name, row in rows(folder, "cards").items()} == {
+        f"{box}_000{number}": {"text": f"{box}, {number}"}
+        for box in ("box1", "box2")
+        for number in (1, 2)
+    }
+    assert rows(folder, "cards")["box2_0001"]["file_name"] == "images/box2_0001.png"
+
+
+def test_damaged_records_are_left_out_if_asked(folder, run_hdbench):
+    records = []
+    for number in (1, 2, 3):
+        record = pymarc.Record(force_utf8=True)
+        record.add_field(pymarc.Field("001", data=f"b{number}"))
+        title = [pymarc.Subfield("a", f"Titel {number}")]
+        record.add_field(pymarc.Field("245", pymarc.Indicators("1", "0"), title))
+        records.append(record.as_marc())
+    records[1] = records[1].replace(b"Titel", b"Titelblatt")
+    (folder / "r.mrc").write_bytes(b"".join(records))
+    done = run_hdbench("new", "books", "scans", "--truth", "r.mrc", cwd=folder)
+    assert done.returncode == 2
+    where = f"record 2 (at byte {len(records[0])}, 001 b2) has "
+    assert f"r.mrc: {where}" in done.stderr
+    assert not (folder / "books").exists()
+    done = run_hdbench("new", "books", "scans", "--truth", "r.mrc", "--skip-damaged", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert f"note: damaged, and left out: {where}" in done.stdout
+    truths = {name: row["ground_truth"] for name, row in rows(folder, "books").items()}
+    assert [truth and truth["title"] for truth in truths.values()] == ["Titel 1", None, "Titel 3"]
+
+
 def test_page_xml_of_pages_makes_the_transcription_of_items(folder, run_hdbench):
     (folder / "letters").mkdir()
     (folder / "xml").mkdir()

@@ -48,7 +48,7 @@ def test_xml_of_another_kind_is_named(tmp_path, name):
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     path.write_text("<!-- <alto> --><TEI/>")
-    with pytest.raises(HdbenchError, match=r"<TEI>.*PAGE XML, ALTO"):
+    with pytest.raises(HdbenchError, match=r"<TEI>.*PAGE XML nor ALTO nor hOCR"):
         open_truth(path.parent if "/" in name else path)
 
 

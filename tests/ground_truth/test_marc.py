@@ -8,10 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pymarc import Field, Indicators, MARCReader, MARCWriter, Record, Subfield, XMLWriter
 
+from hdbench.common.xml_documents import MAX_BYTES
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth import marc
-from hdbench.ground_truth.files import MAX_BYTES
 from hdbench.ground_truth.marc import read_marc
+
+REMEDY = ": export the file again, or leave them out with --skip-damaged"
 
 
 def field(tag, *subfields, indicators="  "):
@@ -80,14 +82,14 @@ def with_field(*fields, number=1):
 
 @pytest.fixture
 def read(tmp_path):
-    def read(data, mapping=None):
+    def read(data, mapping=None, **options):
         path = tmp_path / "records.mrc"
         path.write_bytes(data)
         given = None
         if mapping is not None:
             given = tmp_path / "mapping.yaml"
             given.write_text(mapping, encoding="utf-8")
-        return read_marc(path, given)
+        return read_marc(path, given, **options)
 
     return read
 
@@ -144,6 +146,77 @@ def test_marcxml_is_read_bare_or_in_a_reply_with_any_namespace(read):
     assert read(utf16).truths[0].record == BOOK
 
 
+SRU = """<searchRetrieveResponse xmlns="http://www.loc.gov/zing/srw/"><version>1.1</version>
+<numberOfRecords>2</numberOfRecords><records>{}</records></searchRetrieveResponse>"""
+IN_SRU = """<record><recordSchema>marcxml</recordSchema><recordPacking>xml</recordPacking>
+<recordData>{}</recordData><recordPosition>1</recordPosition></record>"""
+ALMA = """<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<bibs total_record_count="2">{}</bibs>"""
+IN_ALMA = """<bib><mms_id>990001</mms_id><record_format>marc21</record_format><linked_record_id/>
+<title>Die Stadt</title>{}</bib>"""
+
+
+@pytest.mark.parametrize("namespace", [True, False])
+@pytest.mark.parametrize(
+    ("whole", "each"),
+    [(SRU, IN_SRU), (SRU.replace(" xmlns", " x"), IN_SRU), (ALMA, IN_ALMA), ("<a>{}</a>", "{}")],
+    ids=["SRU", "SRU without a namespace", "Alma", "anything"],
+)
+def test_marcxml_is_found_within_any_wrapper(read, whole, each, namespace):
+    records = [pymarc.record_to_xml(book(n), namespace=namespace).decode() for n in (1, 2)]
+    found = read(whole.format("".join(map(each.format, records))).encode())
+    assert [(truth.key, truth.record) for truth in found.truths] == [
+        ("990001", BOOK),
+        ("990002", BOOK),
+    ]
+    assert found.truths[1].place == "records.mrc, record 2"
+
+
+SCRIPTS = (
+    field("245", "6 880-01", "a Voina i mir :", "b roman /", "c L.N. Tolstoi", indicators="10"),
+    field("100", "6 880-02", "a Tolstoi, Lev,", "4 aut", indicators="1 "),
+    field("700", "6 880-03", "a Petrov, I."),
+    field("700", "a Meier, Anna"),
+    field("880", "6 700-03/(N", "a Петров, И."),
+    field("880", "6 245-01/(N", "a Война и мир :", "b роман /", "c Л.Н. Толстой"),
+    field("880", "6 100-02/(N", "a Толстой, Лев,", indicators="1 "),
+    field("880", "6 264-00/(N", "a Москва", indicators=" 1"),
+    field("880", "6 damaged"),
+)
+
+
+@pytest.mark.parametrize("form", [as_marc21, as_marcxml])
+def test_linked_fields_count_in_their_original_script(read, form):
+    """Where they have what only the transliteration has, such as a role, it is kept."""
+    found = read(form(with_field(*SCRIPTS)))
+    truth = found.truths[0].record
+    assert truth["title"] == "Война и мир : роман"
+    assert truth["names"] == [
+        {"name": "Толстой, Лев", "role": "aut"},
+        {"name": "Петров, И.", "role": None},
+        {"name": "Meier, Anna", "role": None},
+    ]
+    assert truth["imprint"]["place"] == "Москва"  # which is linked to no field
+    assert found.notes == ["in their original script, by fields 880: records.mrc, record 1"]
+
+
+def test_a_mapping_may_ask_for_transliterations(read, refused):
+    mapping = "key: 001\nscript: {}\nrecord: {{title: 245$a, other: 880$a}}\n"
+    data = as_marc21(with_field(*SCRIPTS))
+    assert read(data, mapping.format("transliterated")).truths[0].record == {
+        "title": "Voina i mir",
+        "other": "Петров, И.",
+    }
+    assert read(data, mapping.format("original")).truths[0].record["title"] == "Война и мир"
+    assert refused(data, mapping.format("both")) == "script: must be original or transliterated"
+
+
+def test_numbers_keep_their_zeros_and_0_is_a_value(read):
+    record = with_field(field("245", "a 0"), field("300", "a 0007"), number="000123")
+    (truth,) = read(as_marc21(record)).truths
+    assert (truth.key, truth.record["title"], truth.record["extent"]) == ("000123", "0", "0007")
+
+
 def test_marc8_is_converted(read):
     record = with_field(field("245", "a Xller"))
     # In MARC-8 the diaeresis (0xE8) precedes its letter. This makes the field two bytes longer.
@@ -169,17 +242,17 @@ def test_utf8_that_calls_itself_marc8_is_read_as_utf8(read):
 
 
 @pytest.mark.parametrize(
-    ("leader", "message"),
+    ("leader", "fault"),
     [
-        (b" ", "record 1 is neither in UTF-8 nor in MARC-8: choose UTF-8 as its encoding"),
-        (b"a", "record 1 is not in the encoding that its leader says"),
+        (b" ", "is neither in UTF-8 nor in MARC-8: choose UTF-8 as its encoding"),
+        (b"a", "is not in the encoding that its leader says"),
     ],
 )
-def test_latin_1_is_neither(refused, leader, message):
+def test_latin_1_is_neither(refused, leader, fault):
     """pymarc alone puts a blank for a byte that MARC-8 does not have."""
     data = bytearray(as_marc21(with_field(field("245", "a Mxxller"))).replace(b"xx", b"\xfcx"))
     data[9:10] = leader
-    assert refused(bytes(data)) == f"{message}: export the file again"
+    assert refused(bytes(data)) == f"record 1 (at byte 0, 001 1) {fault}{REMEDY}"
 
 
 def test_values_are_trimmed_and_what_is_not_there_is_null(read):
@@ -274,26 +347,54 @@ SIZE = len(THREE) // 3
 
 
 @pytest.mark.parametrize(
-    ("data", "problem"),
+    ("data", "named", "fault"),
     [
-        (THREE[:-9], "record 3 is cut off at the end of the file"),
-        (THREE[:-1], "record 3 is cut off at the end of the file"),
-        (THREE[: SIZE + 3], "record 2 is cut off at the end of the file"),
-        (THREE[:SIZE] + b"00100" + THREE[SIZE + 5 :], f"record 2 {EDITED.format(SIZE, 100)}"),
-        (THREE[:SIZE] + b"99999" + THREE[SIZE + 5 :], f"record 2 {EDITED.format(SIZE, 99999)}"),
-        (THREE[:SIZE] + b"x" + THREE[SIZE + 1 :], "record 2 has a damaged leader"),
-        (THREE[:12] + b"99999" + THREE[17:], "record 1 has a damaged directory"),
-        (THREE[:12] + b"00000" + THREE[17:], "record 1 has a damaged directory"),
-        (THREE[:24] + b"00\xff" + THREE[27:], "record 1 has a damaged directory"),
-        (THREE[:27] + b"0009" + THREE[31:], "record 1 has a damaged field 001"),
-        (
-            THREE.replace(b"Stadt", b"Staedte"),
-            "; ".join(f"record {n} {EDITED.format(SIZE + 2, SIZE)}" for n in (1, 2, 3)),
-        ),
+        (THREE[:-9], (3, "990003"), "is cut off at the end of the file"),
+        (THREE[:-1], (3, "990003"), "is cut off at the end of the file"),
+        (THREE[: SIZE + 3], (2, ""), "is cut off at the end of the file"),
+        (THREE[:SIZE] + b"00100" + THREE[SIZE + 5 :], (2, "990002"), EDITED.format(SIZE, 100)),
+        (THREE[:SIZE] + b"99999" + THREE[SIZE + 5 :], (2, "990002"), EDITED.format(SIZE, 99999)),
+        (THREE[:SIZE] + b"x" + THREE[SIZE + 1 :], (2, "990002"), "has a damaged leader"),
+        (THREE[:12] + b"99999" + THREE[17:], (1, "990001"), "has a damaged directory"),
+        (THREE[:12] + b"00000" + THREE[17:], (1, "990001"), "has a damaged directory"),
+        (THREE[:24] + b"00\xff" + THREE[27:], (1, ""), "has a damaged directory"),
+        (THREE[:27] + b"0009" + THREE[31:], (1, "990001"), "has a damaged field 001"),
     ],
 )
-def test_damaged_records_are_named_by_number(refused, data, problem):
-    assert refused(data) == f"{problem}: export the file again"
+def test_a_damaged_record_is_named_and_left_out_if_asked(refused, read, data, named, fault):
+    record, control = named
+    byte = (record - 1) * SIZE
+    known = f"at byte {byte:,}, 001 {control}" if control else f"at byte {byte:,}"
+    assert refused(data) == f"record {record} ({known}) {fault}{REMEDY}"
+    if len(data) > 2 * SIZE:
+        found = read(data, skip_damaged=True)
+        assert [truth.place for truth in found.truths] == [
+            f"records.mrc, record {n}" for n in (1, 2, 3) if n != record
+        ]
+        assert found.notes == [f"damaged, and left out: record {record} ({known}) {fault}"]
+
+
+def test_all_damaged_records_are_named(refused, read):
+    edited = THREE.replace(b"Stadt", b"Staedte")
+    problems = [
+        f"record {n + 1} (at byte {n * (SIZE + 2)}, 001 99000{n + 1}) "
+        f"{EDITED.format(SIZE + 2, SIZE)}"
+        for n in range(3)
+    ]
+    assert refused(edited) == "; ".join(problems) + REMEDY
+    with pytest.raises(HdbenchError, match="no MARC record in it has any of the fields"):
+        read(edited, skip_damaged=True)
+
+
+def test_a_damaged_record_in_xml_is_named_by_its_line(refused, read):
+    data = as_marcxml(book(1), book(2), book(3)).replace(b"<record", b"\n<record")
+    _, second, _ = data.split(b"\n<record")[1:]
+    data = data.replace(second, second.replace(b'code="a"', b'code=""', 1))
+    fault = "record 2 (line 3, 001 990002) has a subfield without a code in 020"
+    assert refused(data) == fault + REMEDY
+    found = read(data, skip_damaged=True)
+    assert [truth.key for truth in found.truths] == ["990001", "990003"]
+    assert found.notes == [f"damaged, and left out: {fault}"]
 
 
 def bomb(*entries):
@@ -307,14 +408,14 @@ def bomb(*entries):
 
 def test_a_record_has_no_byte_twice(refused, read):
     assert read(bomb((9_995, 2))).truths[0].record["isbn"] == ["S" * 9_990]
-    overlapping = "record 1 has a damaged directory (fields overlap): export the file again"
+    overlapping = "record 1 (at byte 0, 001 1) has a damaged directory (fields overlap)"
     for entries in (
         [(9_995, 2)] * 2,
         [(9_995, 2), (5, 9_992)],  # the end of the one before
         [(9_995, 2), (2, 0)],  # of field 001
         [(5, 9_992), (9_995, 2)],
     ):
-        assert refused(bomb(*entries)) == overlapping
+        assert refused(bomb(*entries)) == overlapping + REMEDY
 
 
 def test_many_such_records_take_little_memory(refused, read):
@@ -338,8 +439,8 @@ def test_too_large_file_and_too_many_records_are_refused(refused, monkeypatch):
     monkeypatch.setattr(marc, "MAX_RECORDS", 2)
     assert refused(THREE) == "more than 2 records: export fewer"
     assert refused(as_marcxml(*[book()] * 3)) == "more than 2 records: export fewer"
-    monkeypatch.setattr("hdbench.ground_truth.files.MAX_BYTES", 2**20)
-    assert refused(b" " * (2**20 + 1)) == "larger than 1 MiB: export it in several files"
+    monkeypatch.setattr("hdbench.common.xml_documents.MAX_BYTES", 2**20)
+    assert refused(b" " * (2**20 + 1)) == "larger than 1 MiB: shorten or divide it"
 
 
 # What MARC cannot hold, or the mapping removes.

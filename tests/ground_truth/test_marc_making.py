@@ -9,19 +9,19 @@ from lxml import etree
 from pymarc import parse_xml_to_array
 
 from hdbench.errors import HdbenchError
-from hdbench.ground_truth.marc_articles import nonfiling
 from hdbench.ground_truth.marc_making import (
     NO_KIND,
     NO_TITLE,
+    NO_XML,
     OTHER_OPEN,
     TOO_LARGE,
+    Left,
     LeftOut,
+    Process,
     make_record,
 )
 from hdbench.ground_truth.marc_mapping import read_mapping
-from hdbench.ground_truth.marc_provenance import NO_XML, Left, Process
-from hdbench.ground_truth.marc_records import CARD_CATALOGUE, KIND_OPEN
-from hdbench.ground_truth.marc_templates import read_template
+from hdbench.ground_truth.marc_templates import CARD_CATALOGUE, KIND_OPEN, nonfiling, read_template
 
 DAY = datetime.date(2026, 7, 1)
 CARDS = read_mapping(CARD_CATALOGUE).new_records

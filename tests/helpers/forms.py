@@ -257,6 +257,15 @@ def strings(n: int, number: int = 0) -> str:
     return f'<TextLine ID="l{number}">{inner}</TextLine>'
 
 
+HOCR_PAGE = "<div class=ocr_page title='image 1.jpg'>"
+HOCR_LINE = "<span class=ocr_line>Wort</span><br>"
+
+
+def hocr(inside: Callable[[int], str]) -> Write:
+    """Write a page of hOCR."""
+    return wrote(lambda n: f"<html>{HOCR_PAGE}{inside(n)}</div></html>".encode())
+
+
 def blocks(make: Callable[[int], str]) -> Write:
     """Write ALTO with such blocks."""
     return wrote(lambda n: alto(make(n)))
@@ -494,6 +503,14 @@ TRUTHS: dict[str, Form] = {
             "regions": (1_000, pages(lambda n: "".join(region(text_line(), m) for m in range(n)))),
             "regions in order": (1_000, pages(reading_order)),
             "depth": (60, pages(lambda n: "<TextRegion>" * n + text_line() + "</TextRegion>" * n)),
+        },
+    ),
+    "hOCR": Form(
+        read_truths,
+        {
+            "lines": (2_000, hocr(lambda n: HOCR_LINE * n)),
+            "words": (5_000, hocr(lambda n: f"<i class=ocr_line>{'<i>Wort </i>' * n}</i>")),
+            "depth": (60, hocr(lambda n: "<div class=ocr_carea>" * n + HOCR_LINE)),
         },
     ),
     "ALTO": Form(

@@ -20,7 +20,7 @@ from trust.collection import Collection, value_of, values
 from hdbench.annotating.working.worked_values import WorkedValue, WorkedValues
 from hdbench.common import progress
 from hdbench.errors import HdbenchError
-from hdbench.ground_truth.marc_records import KIND_OPEN
+from hdbench.ground_truth.marc_templates import KIND_OPEN
 from hdbench.output.exporting.finished_forms import writer_of
 from hdbench.trust.control import read_control
 from hdbench.trust.finishing import finish

@@ -57,6 +57,8 @@ def command(
     sample: Annotated[int | None, typer.Option(min=1, metavar="N")] = None,
     by: Annotated[str | None, typer.Option(metavar="COLUMN,…")] = None,
     seed: Annotated[int, typer.Option(min=0)] = 0,
+    boxes: Annotated[bool | None, typer.Option("--boxes/--items")] = None,
+    skip_damaged: Annotated[bool, typer.Option("--skip-damaged")] = False,
     fields: Annotated[str | None, typer.Option(metavar="FIELD,…")] = None,
     title: str = "",
     licence: str = "other",
@@ -71,7 +73,7 @@ def command(
         images: A folder with an image, a PDF or a text (.txt) for each item, or with a folder for
             each item that has several pages.
         truth: The ground truth, as far as there is one: CSV, XLSX, JSON, JSON Lines, MARC21,
-            MARCXML, PAGE XML, ALTO, or a folder with a file for each image.
+            MARCXML, PAGE XML, ALTO, hOCR, or a folder with a file for each image.
         like: A benchmark whose fields, prompt and metric are taken over.
         mapping: Where a column of the table goes: Verfasser=author.name, Jahr=year,
             Personen=persons[], Datei=id for the one that names the images, Notiz=- for one that is
@@ -82,6 +84,10 @@ def command(
         by: Columns of the table in --truth, with commas between them: each combination of their
             values gets its share of the sample, and at least 2 items.
         seed: The seed of the draw.
+        boxes: Whether a folder of images is a box, in which each image is an item with an id such
+            as box1_0001, or one item with its pages, as it is otherwise.
+        skip_damaged: Leave out damaged records of MARC, and damaged files of PAGE XML, ALTO and
+            hOCR, instead of refusing all of them. They are named.
         fields: Without a ground truth: the fields that it will have, with commas between them;
             persons[].name for those of a list. By default one text, a transcription.
         title: What people call the collection.
@@ -98,11 +104,26 @@ def command(
         sample=sample,
         by=names_in(by),
         seed=seed,
+        boxes=bool(boxes),
+        skip_damaged=skip_damaged,
         fields=tuple(names_in(fields)),
         title=title,
         licence=licence,
     )
     sources = read_sources(requested)
+    if boxes is None and (folders := _folders(sources)):
+        if sys.stdin.isatty() and not typer.confirm(
+            localized("Is a folder ({names}) one item, with its images as pages?", names=folders),
+            default=True,
+        ):
+            requested = replace(requested, boxes=True)
+            sources = read_sources(requested)
+        elif not sys.stdin.isatty():
+            say(
+                "each folder ({names}) is one item, with its images as pages: if each image is an "
+                "item, say --boxes",
+                names=folders,
+            )
     plan = make_plan(requested, sources)
     console = Console()
     if sources.drawn is not None:
@@ -112,6 +133,12 @@ def command(
         plan = _asked(plan, sources, console)
     folder = write_collection(plan)
     _say_next(folder, plan)
+
+
+def _folders(sources: Sources) -> str:
+    """Return the names of folders with several images; empty if there are none."""
+    pages = [item.pages[0] for item in sources.media.items if len(item.pages) > 1]
+    return shortened([page.path.parent.name for page in pages if page.frame is None])
 
 
 def _mapping(texts: Sequence[str]) -> tuple[dict[str, str], Path | None]:

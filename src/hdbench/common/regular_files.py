@@ -103,11 +103,13 @@ def read_at_most(path: Path, max_bytes: int) -> bytes:
         OSError: it cannot be read.
         HdbenchError: it is too large.
     """
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         data = file.read(max_bytes + 1)
     if len(data) > max_bytes:
         raise HdbenchError(
-            "{place}: larger than {most} MiB: shorten it", place=path, most=max_bytes >> 20
+            "{place}: larger than {most} MiB: shorten or divide it",
+            place=path,
+            most=max_bytes >> 20,
         )
     return data
 

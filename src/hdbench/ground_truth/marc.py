@@ -4,23 +4,26 @@ import logging
 import re
 import warnings
 from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, NamedTuple
 
 from hdbench.answers.sheets.records import Truth, Truths
 from hdbench.common.extras import needed
+from hdbench.common.xml_documents import elements_of, name_of, read_document
 from hdbench.errors import HdbenchError, Message, shortened
-from hdbench.ground_truth.files import Remarks, read_bounded
 from hdbench.ground_truth.marc_mapping import DEFAULT_MAPPING, read_mapping
-from hdbench.ground_truth.xml_files import name_of, records_of
+from hdbench.ground_truth.page_files import other_xml
+from hdbench.ground_truth.remarks import Remarks
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
-    from pymarc import Record
+    from pymarc import Field, Record
 
 MAX_RECORDS = 100_000
 """Maximum number of records in a file."""
+
+MAX_CONTROL = 40
+"""Maximum number of characters of a control number in a message."""
 
 END_OF_RECORD, END_OF_FIELD = b"\x1d", b"\x1e"
 
@@ -36,48 +39,77 @@ ANSEL = 0x45
 JOINERS = {0x88, 0x89, 0x8D, 0x8E}
 """Control characters of MARC-8."""
 
-NAMESPACES = {"", "{http://www.loc.gov/MARC21/slim"}
-
 XML = (b"<", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 """Beginnings of an XML file."""
+
+_LINK = re.compile("(?P<tag>[0-9A-Za-z]{3})-(?P<number>[0-9]{2,})")
+"""Subfield 6: the linked field, and the number that both have."""
 
 _TAG = re.compile("[0-9A-Za-z]{3}")
 _ENTRY = re.compile(b"[0-9A-Za-z]{3}[0-9]{9}")
 
 
-def read_marc(path: Path, mapping: Path | None = None) -> Truths:
+class _Damaged(NamedTuple):
+    """A record that cannot be read.
+
+    Attributes:
+        where: where it begins.
+        control: its field 001, as far as there is one.
+        fault: what is wrong with it.
+    """
+
+    where: Message
+    control: str
+    fault: Message
+
+
+def read_marc(path: Path, mapping: Path | None = None, *, skip_damaged: bool = False) -> Truths:
     """Return the ground truths in a file of MARC21 (ISO 2709, in UTF-8 or MARC-8) or MARCXML.
 
     Args:
         path: the file. MARCXML may have a namespace or none, be a collection or one record, and be
-            within the reply of a server (OAI-PMH, SRU).
+            within anything else, such as the reply of a server (OAI-PMH, SRU, Alma).
         mapping: which fields of MARC become which fields of the ground truth, as in `marc.yaml`
             beside this module, which is the default.
+        skip_damaged: whether damaged records are left out.
 
     Raises:
-        HdbenchError: it is neither, or records in it are damaged; the message gives their numbers.
+        HdbenchError: it is neither, has no record, or records in it are damaged; the message names
+            them.
         MissingExtraError: pymarc or lxml is not installed.
     """
     with needed("truths", "MARC files need"):
         import pymarc  # noqa: F401, PLC0415
     fields = read_mapping(mapping or DEFAULT_MAPPING)
-    data = read_bounded(path, str(path))
+    data = read_document(path)
     remarks, problems, truths = Remarks(), list[str](), list[Truth]()
     is_xml = data.lstrip().startswith(XML)
-    elements = marc_elements(BytesIO(data), str(path))
-    records = map(record_from, elements) if is_xml else _from_binary(data, path, remarks)
+    number = 0
+    records = _from_xml(data, path) if is_xml else _from_binary(data, path, remarks)
     for number, record in enumerate(records, 1):
         if number > MAX_RECORDS:
             raise HdbenchError(
                 "{place}: more than {most:,} records: export fewer", place=path, most=MAX_RECORDS
             )
-        if isinstance(record, str):
-            problems.append(Message("record {number} {fault}", number=number, fault=record))
+        if isinstance(record, _Damaged):
+            problems.append(
+                Message(
+                    "record {number} ({where}, 001 {control}) {fault}"
+                    if record.control
+                    else "record {number} ({where}) {fault}",
+                    number=number,
+                    **record._asdict(),
+                )
+            )
             continue
+        if fields.original and _in_original_script(record):
+            remarks.add(Message("in their original script, by fields 880"), _place(path, number))
         truths.append(Truth(_place(path, number), *fields.truth(record)))
-    if problems:
+    if not number:
+        raise other_xml(path, data)
+    if problems and not skip_damaged:
         raise HdbenchError(
-            "{place}: {problems}: export the file again",
+            "{place}: {problems}: export the file again, or leave them out with --skip-damaged",
             place=path,
             problems=shortened(problems, separator="; "),
         )
@@ -85,6 +117,8 @@ def read_marc(path: Path, mapping: Path | None = None) -> Truths:
         raise HdbenchError(
             "{place}: no MARC record in it has any of the fields in the mapping", place=path
         )
+    for problem in problems:
+        remarks.add(Message("damaged, and left out"), problem)
     for truth in truths:
         if truth.record is None:
             remarks.add(
@@ -99,20 +133,74 @@ def _place(path: Path, number: int) -> Message:
     return Message("{place}, record {number}", place=path.name, number=number)
 
 
-def _from_binary(data: bytes, path: Path, remarks: Remarks) -> Iterator["Record | str"]:
-    """Yield each record, or what is wrong with it."""
+def _in_original_script(record: "Record") -> bool:
+    """Put linked fields into their original script; return whether there are any."""
+    from pymarc import Field  # noqa: PLC0415
+
+    originals: dict[tuple[str, str], Field] = {}
+    for field in record.get_fields("880"):
+        if match := _LINK.match(field.get("6", "")):
+            # Those that are linked to no field have the number 00, and are fields of their own.
+            number = f"00 {len(originals)}" if match["number"] == "00" else match["number"]
+            originals.setdefault((match["tag"], number), field)
+    if not originals:
+        return False
+    fields = []
+    for field in record.fields:
+        match = None if field.is_control_field() else _LINK.match(field.get("6", ""))
+        original = originals.pop((field.tag, match["number"]), None) if match else None
+        fields.append(_with_subfields(original, field) if original else field)
+    fields += [
+        Field(tag, original.indicators, original.subfields)
+        for (tag, _), original in originals.items()
+    ]
+    record.fields = fields
+    return True
+
+
+def _with_subfields(original: "Field", field: "Field") -> "Field":
+    """Return a field in its original script, with what only its transliteration has."""
+    from pymarc import Field  # noqa: PLC0415
+
+    codes = {subfield.code for subfield in original.subfields}
+    own = [subfield for subfield in field.subfields if subfield.code not in codes]
+    return Field(field.tag, field.indicators, [*original.subfields, *own])
+
+
+def _from_binary(data: bytes, path: Path, remarks: Remarks) -> "Iterator[Record | _Damaged]":
+    """Yield each record."""
     # pymarc's reader goes by the length that each leader has, so that nothing can be read after a
     # wrong one, while the end of a record is a byte that occurs nowhere else.
-    *complete, rest = (chunk.lstrip(PADDING) for chunk in data.split(END_OF_RECORD))
-    if not (complete or [rest])[0][:5].isdigit():
+    if not data.lstrip(PADDING)[:5].isdigit():
         raise HdbenchError(
             "{place}: neither MARC21 nor MARCXML: export it as one of these", place=path
         )
-    records = [chunk + END_OF_RECORD for chunk in complete if chunk]
-    for number, chunk in enumerate(records, 1):
-        yield _fault(chunk) or _decoded(chunk, _place(path, number), remarks)
-    if rest:
-        yield Message("is cut off at the end of the file")
+    end = number = 0
+    for part in data.split(END_OF_RECORD):
+        chunk = part.lstrip(PADDING)
+        begin, end = end + len(part) - len(chunk), end + len(part) + 1
+        if not chunk:
+            continue
+        number += 1
+        if end > len(data):
+            fault: Message | None = Message("is cut off at the end of the file")
+        else:
+            chunk += END_OF_RECORD
+            fault = _fault(chunk)
+        record = fault or _decoded(chunk, _place(path, number), remarks)
+        if isinstance(record, Message):
+            where = Message("at byte {byte:,}", byte=begin)
+            yield _Damaged(where, _control_number(chunk), record)
+        else:
+            yield record
+
+
+def _control_number(chunk: bytes) -> str:
+    """Return field 001 of a damaged record, in which it is nearly always the first one."""
+    directory, *fields = chunk.split(END_OF_FIELD, 2)
+    if not fields or directory[LEADER : LEADER + 3] != b"001":
+        return ""
+    return fields[0].decode("utf-8", "replace").strip()[:MAX_CONTROL]
 
 
 def _fault(chunk: bytes) -> Message | None:
@@ -147,7 +235,7 @@ def _overlap(entries: list[bytes]) -> Message | None:
     return None
 
 
-def _decoded(chunk: bytes, place: str, remarks: Remarks) -> "Record | str":
+def _decoded(chunk: bytes, place: str, remarks: Remarks) -> "Record | Message":
     """Return a record whose frame is right, or what is wrong with its characters."""
     from pymarc import Record  # noqa: PLC0415
     from pymarc.exceptions import PymarcException  # noqa: PLC0415
@@ -185,56 +273,38 @@ def _has_others_than_marc8(chunk: bytes) -> bool:
     return any(not chr(byte).isascii() and byte not in characters for byte in set(chunk))
 
 
-def marc_elements(document: BinaryIO, where: str) -> Iterator["Element"]:
-    """Yield the records in a document of MARCXML, one after the other.
-
-    Args:
-        document: a collection or one record, also within the reply of a server.
-        where: what messages call it.
-
-    Raises:
-        HdbenchError: it is not well-formed, see `records_of`.
-    """
-    for element in records_of(document, where, "record"):
-        if str(element.tag).rpartition("}")[0] in NAMESPACES:  # and not the wrapper of a reply
-            yield element
+def _from_xml(data: bytes, path: Path) -> "Iterator[Record | _Damaged]":
+    """Yield each record, wherever it is in a document."""
+    for element in elements_of(data, str(path), "record"):
+        fields = [child for child in element if name_of(child) in {"controlfield", "datafield"}]
+        if fields:  # and not the wrapper of a reply, which may be called so, too
+            yield _record(fields)
 
 
-def record_from(element: "Element") -> "Record | str":
-    """Return an element of MARCXML as a record without its leader, or what is wrong with it.
-
-    Its fields are in the order of the element's `marc_fields`.
-    """
+def _record(elements: "list[Element]") -> "Record | _Damaged":
+    """Return the record that has these fields, without its leader."""
     from pymarc import Field, Indicators, Record, Subfield  # noqa: PLC0415
 
+    def damaged(line: int | None, template: str, **values: str) -> _Damaged:
+        control = next((_text(each) for each in elements if each.get("tag") == "001"), "")
+        where = Message("line {line}", line=line)
+        return _Damaged(where, control.strip()[:MAX_CONTROL], Message(template, **values))
+
     fields = []
-    for child in marc_fields(element):
-        name, tag = name_of(child), child.get("tag", "")
+    for child in elements:
+        name, tag, line = name_of(child), child.get("tag", ""), child.sourceline
         if not _TAG.fullmatch(tag):
-            return Message(
-                "(line {line}) has a {name} without a tag of three characters",
-                line=child.sourceline,
-                name=name,
-            )
+            return damaged(line, "has a {name} without a tag of three characters", name=name)
         if name == "controlfield":
             fields.append(Field(tag, data=_text(child)))
             continue
         indicators = Indicators(child.get("ind1") or " ", child.get("ind2") or " ")
         inner = [subfield for subfield in child if name_of(subfield) == "subfield"]
         if not all(subfield.get("code") for subfield in inner):
-            return Message(
-                "(line {line}) has a subfield without a code in {tag}",
-                line=child.sourceline,
-                tag=tag,
-            )
+            return damaged(line, "has a subfield without a code in {tag}", tag=tag)
         subfields = [Subfield(subfield.get("code", ""), _text(subfield)) for subfield in inner]
         fields.append(Field(tag, indicators, subfields))
     return Record(fields=fields)
-
-
-def marc_fields(element: "Element") -> "list[Element]":
-    """Return the fields of a record in MARCXML."""
-    return [child for child in element if name_of(child) in {"controlfield", "datafield"}]
 
 
 def _text(element: "Element") -> str:

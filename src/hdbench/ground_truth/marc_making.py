@@ -1,24 +1,29 @@
-"""Whole MARC records made of values, by the part `new_records` of a mapping."""
+"""Whole MARC records made of values, by the part `new_records` of a mapping.
+
+Which fields a machine filled is said in fields 883, "Metadata Provenance"
+(https://www.loc.gov/marc/bibliographic/bd883.html).
+"""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hdbench.answers.letters import text_of
+from hdbench.authorities.identifiers import IDENTIFIER
 from hdbench.errors import HdbenchError, Message
-from hdbench.ground_truth.marc_articles import nonfiling
-from hdbench.ground_truth.marc_provenance import (
-    FULLY,
-    PARTIALLY,
-    PROVENANCE,
-    Left,
-    Process,
-    provenance,
+from hdbench.ground_truth.marc_mapping import on_one_line
+from hdbench.ground_truth.marc_templates import (
+    ARTICLE,
+    MAIN_ENTRY,
+    FieldTemplate,
+    Kind,
+    NewRecords,
+    fitting_kind,
+    nonfiling,
 )
-from hdbench.ground_truth.marc_records import Kind, NewRecords, fitting_kind
-from hdbench.ground_truth.marc_templates import ARTICLE, MAIN_ENTRY, FieldTemplate
-from hdbench.ground_truth.marc_values import ITEM, Values, usable
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -46,6 +51,119 @@ ENTRY = 12
 """The number of bytes that a field has in a record's directory."""
 
 _YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
+
+NO_PLACE = "no place in the mapping"
+NO_XML = "has characters that XML cannot have"
+
+PROVENANCE = "883"
+FULLY, PARTIALLY = "0", "1"
+"""First indicators of field 883: all of a field, or a part of it, was made by a machine."""
+
+ITEM = "id"
+"""What stands for the item's id in a template."""
+
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class Left(NamedTuple):
+    """A value that was not put into the record.
+
+    Attributes:
+        name: the field of the ground truth.
+        why: why not.
+    """
+
+    name: str
+    why: str
+
+
+class Process(NamedTuple):
+    """A process by which values were made.
+
+    Attributes:
+        name: of the process.
+        confidence: 0.0 to 1.0, higher is better; None if it is not known.
+        date: as yyyymmdd.
+    """
+
+    name: str
+    confidence: float | None
+    date: str
+
+
+def provenance(by: Process, link: str) -> list[tuple[str, str]]:
+    r"""Return the subfields of a field 883 about a process.
+
+    Args:
+        by: the process.
+        link: what links a field to it, such as `1\p`.
+    """
+    sure = [] if by.confidence is None else [("c", f"{by.confidence:g}")]
+    return [("8", link), ("a", by.name), *sure, ("d", by.date)]
+
+
+class MarcEntry(NamedTuple):
+    """What a field is written with: the whole record, or an entry of a list in it.
+
+    Attributes:
+        text: a function from a field of the record to its text, which is empty if it has none.
+        source: a function from a field of the record to the one that has its origin.
+    """
+
+    text: Callable[[str], str]
+    source: Callable[[str], str]
+
+
+class Values(NamedTuple):
+    """Values of an item that can be written.
+
+    Attributes:
+        texts: field → its text.
+        lists: field → its entries.
+        identifiers: field → an identifier for each of its texts or entries, "" if it has none.
+    """
+
+    texts: dict[str, str]
+    lists: dict[str, list[Any]]
+    identifiers: dict[str, Sequence[str]]
+
+    def text(self, name: str) -> str:
+        """Return a field's text, empty if it has none."""
+        return self.texts.get(name, "")
+
+    def entries(self, template: FieldTemplate) -> Iterator[MarcEntry]:
+        """Yield what a field is written with: one or, with `each`, one for each entry."""
+        each = template.each
+        if each is None:
+            yield MarcEntry(self._any_text, _field_of)
+            return
+        text = self.text(each)
+        pieces = text.split(template.split) if template.split else [text]
+        entries = [entry for entry in self.lists.get(each, pieces) if text_of(entry)]
+        known = self.identifiers.get(each, ())
+        if len(known) != len(entries):  # as another template splits the text
+            known = [""] * len(entries)
+        for entry, identifier in zip(entries, known, strict=True):
+            if isinstance(entry, dict):
+                parts = {
+                    f"{each}.{name}": on_one_line(text_of(part)) for name, part in entry.items()
+                }
+            else:
+                parts = {each: on_one_line(text_of(entry))}
+            if template.without and template.without.fullmatch(parts.get(each, "")):
+                continue
+            if any(parts.get(name) for name in template.fields):
+                parts[each + IDENTIFIER] = identifier
+                yield MarcEntry(partial(self._any_text, parts=parts), partial(_source, parts, each))
+
+    def _any_text(self, name: str, parts: Mapping[str, str] = {}) -> str:
+        """Return the text of an entry's part, of a field, or of a field's only identifier."""
+        if name in parts:
+            return parts[name]
+        if name.endswith(IDENTIFIER):
+            known = self.identifiers.get(_field_of(name), ())
+            return known[0] if len(known) == 1 else ""
+        return self.text(name)
 
 
 class Made(NamedTuple):
@@ -253,3 +371,56 @@ def _subfield(record: "Element", code: str, text: str) -> "Element":
     subfield = record.makeelement(f"{{{MARC}}}subfield", {"code": code})
     subfield.text = text
     return subfield
+
+
+def _field_of(name: str) -> str:
+    return name.removesuffix(IDENTIFIER)
+
+
+def _source(parts: Mapping[str, str], each: str, name: str) -> str:
+    return each if name in parts else _field_of(name)
+
+
+def usable(
+    item: str,
+    values: Mapping[str, Any],
+    identifiers: Mapping[str, Sequence[str]],
+    names: Collection[str],
+) -> tuple[Values, list[Left]]:
+    """Return the values that can be written, and those that cannot.
+
+    Args:
+        item: the item's id.
+        values: field → its value.
+        identifiers: field → an identifier, or "", for each of its values that are not empty.
+        names: the fields that the mapping uses.
+    """
+    those = Values({ITEM: item}, {}, {})
+    left = []
+    for name, value in values.items():
+        texts = list(filter(None, _texts(value)))
+        if not texts:
+            continue
+        if name not in names:
+            left.append(Left(name, NO_PLACE))
+        elif any(map(_NOT_IN_XML.search, texts)):
+            left.append(Left(name, NO_XML))
+        elif isinstance(value, list):
+            those.lists[name] = value
+        else:
+            those.texts[name] = on_one_line(text_of(value))
+    for name in identifiers.keys() & (those.texts.keys() | those.lists.keys()):
+        if any(map(_NOT_IN_XML.search, identifiers[name])):
+            left.append(Left(name + IDENTIFIER, NO_XML))
+        else:
+            those.identifiers[name] = identifiers[name]
+    return those, left
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield all texts within a value."""
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part)
+    else:
+        yield text_of(value)

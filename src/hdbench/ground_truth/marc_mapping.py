@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hdbench.common.checked import read_plain_yaml
 from hdbench.errors import HdbenchError, Message
-from hdbench.ground_truth.marc_records import NewRecords, read_new_records
+from hdbench.ground_truth.marc_templates import NewRecords, read_new_records
 
 if TYPE_CHECKING:
     from pymarc import Field, Indicators, Record
 
 DEFAULT_MAPPING = Path(__file__).with_name("marc.yaml")
 
+_ORIGINAL, _TRANSLITERATED = "original", "transliterated"
 _PLACE = re.compile(
     r"(?P<tag>[0-9A-Za-z]{3})?(?:\|(?P<indicators>[0-9a-z*#]{2})\|)?"
     r"(?:/(?P<first>[0-9]{1,4})(?:-(?P<last>[0-9]{1,4}))?|(?P<subfields>\$[0-9a-z](?:[^$]*\$[0-9a-z])*))?"
@@ -120,28 +121,19 @@ class MarcMapping(NamedTuple):
     Attributes:
         key: what says which item a record belongs to.
         record: the ground truth.
+        original: whether linked fields count in their original script.
         new_records: how whole records are made; None if the mapping does not say it.
     """
 
     key: First
     record: Nested
+    original: bool = True
     new_records: NewRecords | None = None
 
     def truth(self, record: "Record") -> tuple[str | None, dict[str, Any] | None]:
         """Return the key of a record, and its ground truth; None for what it does not have."""
         truth = self.record.read(record)
-        return self.key_of(record), truth if _has_something(truth) else None
-
-    def key_of(self, record: "Record") -> str | None:
-        """Return the key of a record."""
-        return _first_of(self.key.texts(record))
-
-    def node(self, field: str) -> "First | Each | Nested | None":
-        """Return the source of a field, such as `imprint.place`; None if the mapping has none."""
-        node: First | Each | Nested | None = self.record
-        for name in field.split("."):
-            node = node.fields.get(name) if isinstance(node, Nested) else None
-        return node
+        return _first_of(self.key.texts(record)), truth if _has_something(truth) else None
 
 
 def read_mapping(path: Path) -> MarcMapping:
@@ -151,12 +143,20 @@ def read_mapping(path: Path) -> MarcMapping:
         HdbenchError: it is unusable; the message names the field.
     """
     value = read_plain_yaml(path)
-    if not isinstance(value, dict) or value.keys() - {"new_records"} != {"key", "record"}:
+    if not isinstance(value, dict) or value.keys() - {"script", "new_records"} != {"key", "record"}:
         raise HdbenchError(
-            "{place}: needs key: and record:, may have new_records:, and nothing else: see "
-            "{example}",
+            "{place}: needs key: and record:, may have script: and new_records:, and nothing else: "
+            "see {example}",
             place=path,
             example=DEFAULT_MAPPING,
+        )
+    script = value.get("script", _ORIGINAL)
+    if script not in (_ORIGINAL, _TRANSLITERATED):
+        raise HdbenchError(
+            "{place}: script: must be {original} or {other}",
+            place=path,
+            original=_ORIGINAL,
+            other=_TRANSLITERATED,
         )
     key, record = _node(value["key"], path, "key"), _node(value["record"], path, "record")
     if not isinstance(key, First):
@@ -164,7 +164,7 @@ def read_mapping(path: Path) -> MarcMapping:
     if not isinstance(record, Nested):
         raise HdbenchError("{place}: record: must have fields, such as title: 245$a", place=path)
     new = read_new_records(value["new_records"], path) if "new_records" in value else None
-    return MarcMapping(key, record, new)
+    return MarcMapping(key, record, script == _ORIGINAL, new)
 
 
 def _node(value: Any, path: Path, name: str) -> First | Each | Nested:

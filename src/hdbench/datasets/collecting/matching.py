@@ -10,7 +10,9 @@ from hdbench.answers.ids import Matched, match_ids
 from hdbench.answers.sheets.records import Truth, Truths
 from hdbench.datasets.collecting.drawing import Draw
 from hdbench.datasets.collecting.media import MediaFiles
+from hdbench.datasets.collecting.pairing import paired
 from hdbench.errors import SHOWN, HdbenchError, Message, shortened
+from hdbench.ground_truth.page_files import PageTruths
 
 
 class MatchedTruths(NamedTuple):
@@ -31,6 +33,9 @@ def match_truths(truths: Truths, media: MediaFiles) -> MatchedTruths:
     Leading zeros, extensions, folders, case and the composition of characters may differ. The
     texts of single pages are put together where an item has several.
 
+    A file with the text of a page belongs to the image that it names; where no image has that name,
+    or several files give the same one, to the image that the file itself is called after.
+
     Args:
         truths: the ground truths.
         media: the items.
@@ -39,6 +44,11 @@ def match_truths(truths: Truths, media: MediaFiles) -> MatchedTruths:
         HdbenchError: no ground truth says which item it belongs to, none fits, or two belong to the
             same item.
     """
+    truths, renamed = paired(truths, media)
+    renamed_notes = _counted(
+        Message("files paired by their own names, as no image or several fit the one in them"),
+        renamed,
+    )
     keyed = [truth for truth in truths.truths if truth.key]
     if not keyed:
         raise HdbenchError(
@@ -57,7 +67,7 @@ def match_truths(truths: Truths, media: MediaFiles) -> MatchedTruths:
                 first=first.place,
             )
     if media.kind == "pages" and (of_pages := _of_pages(truths, by_key, media)):
-        return of_pages
+        return of_pages._replace(notes=[*renamed_notes, *of_pages.notes])
     ids = [item.id for item in media.items]
     matched = match_ids(by_key, ids)
     own = {item_id: matched.ids.get(item_id, item_id) for item_id in ids}
@@ -65,17 +75,23 @@ def match_truths(truths: Truths, media: MediaFiles) -> MatchedTruths:
     if not truths_by_id:
         raise HdbenchError(
             "no ground truth fits an image: the first is for {key!r} ({place}), the first "
+            "image is {first!r}: call each file as its image"
+            if isinstance(truths, PageTruths)
+            else "no ground truth fits an image: the first is for {key!r} ({place}), the first "
             "image is {first!r}: map the column with the names of the images to id",
             key=keyed[0].key,
             place=keyed[0].place,
             first=ids[0],
         )
     notes: list[str] = [
-        Message("{item!r} is {key!r} there", item=difference.item, key=difference.ids[0])
-        for difference in matched.differences
-        if difference.way != "files"  # most tables name files, which is no reason to look
+        *renamed_notes,
+        *(
+            Message("{item!r} is {key!r} there", item=difference.item, key=difference.ids[0])
+            for difference in matched.differences
+            if difference.way != "files"  # most tables name files, which is no reason to look
+        ),
+        *_left_out(truths, matched, by_key),
     ]
-    notes += _left_out(truths, matched, by_key)
     if matched.unknown:
         notes += _within_folders(matched.unknown, media)
     filled = {item_id: truth for item_id, truth in truths_by_id.items() if truth.record is not None}
@@ -142,7 +158,11 @@ def _of_pages(
         truth.record is not None and list(truth.record) != ["text"] for truth in by_key.values()
     ):
         return None
-    pages = {page.path.name: item for item in media.items for page in item.pages}
+    pages = {
+        f"{item.id}/{page.path.name}" if len(item.pages) > 1 else item.id: item
+        for item in media.items
+        for page in item.pages
+    }
     matched = match_ids(by_key, pages)
     texts: dict[str, list[Truth]] = defaultdict(list)
     for name, item in pages.items():

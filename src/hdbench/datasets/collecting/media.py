@@ -89,7 +89,7 @@ class MediaFiles(NamedTuple):
     not_opened: Sequence[str] = ()
 
 
-def find_media(folder: Path) -> MediaFiles:
+def find_media(folder: Path, *, boxes: bool = False) -> MediaFiles:
     """Return the items of a folder: a file each, or a folder each with the pages.
 
     Images are JPEG, PNG, WebP or TIFF; a TIFF with several pages is one item. PDFs are items, too,
@@ -98,6 +98,7 @@ def find_media(folder: Path) -> MediaFiles:
 
     Args:
         folder: where they are. Hidden files, links, pipes and devices are passed over.
+        boxes: whether each image in a folder is an item, with the folder's name in its id.
 
     Raises:
         HdbenchError: there is no such folder or no item in it, kinds are mixed, two items would
@@ -120,23 +121,24 @@ def find_media(folder: Path) -> MediaFiles:
         if not files or (is_text[entry] and not only_texts):
             passed_over.append(entry.name)
             continue
-        item_id = unicodedata.normalize("NFC", entry.name if entry.is_dir() else entry.stem)
-        if item_id in items:
-            first = items[item_id].pages[0].path
-            raise HdbenchError(
-                "{place}: has the same name as {first}, and so the same id: rename one of "
-                "them, or put the pages of an item into a folder of its own",
-                place=entry,
-                first=first.name,
-            )
-        try:
-            pages = _pages_of(entry, files)
-        except HdbenchError as error:
-            unusable.append(error.message)
-            continue
-        items[item_id] = MediaItem(item_id, pages)
-        kind = _kind(files[0]) or "image"
-        kinds.setdefault("pages" if kind == "image" and len(pages) > 1 else kind, entry)
+        for name, source, own in _items_of(entry, files, boxes=boxes):
+            item_id = unicodedata.normalize("NFC", name)
+            if item_id in items:
+                first = items[item_id].pages[0].path
+                raise HdbenchError(
+                    "{place}: has the same name as {first}, and so the same id: rename one of "
+                    "them, or put the pages of an item into a folder of its own",
+                    place=source,
+                    first=first.relative_to(folder),
+                )
+            try:
+                pages = _pages_of(source, own)
+            except HdbenchError as error:
+                unusable.append(error.message)
+                continue
+            items[item_id] = MediaItem(item_id, pages)
+            kind = _kind(own[0]) or "image"
+            kinds.setdefault("pages" if kind == "image" and len(pages) > 1 else kind, source)
     if unusable:
         raise HdbenchError(
             "{place}: 1 file cannot be used: {files}"
@@ -168,6 +170,18 @@ def find_media(folder: Path) -> MediaFiles:
         )
     kind = "pages" if "pages" in kinds else next(iter(kinds))
     return MediaFiles(kind, list(items.values()), passed_over, names)
+
+
+def _items_of(
+    entry: Path, files: list[Path], *, boxes: bool
+) -> Iterator[tuple[str, Path, list[Path]]]:
+    """Yield what items a file or folder has: their ids, and the files of each."""
+    if not entry.is_dir():
+        yield entry.stem, entry, files
+    elif boxes:
+        yield from ((f"{entry.name}_{file.stem}", file, [file]) for file in files)
+    else:
+        yield entry.name, entry, files
 
 
 def safe_name(item_id: str) -> str:

@@ -61,6 +61,8 @@ class CollectionRequest:
         sample: how many items are drawn at random; None for all.
         by: the columns of the ground truth by whose values they are drawn in strata.
         seed: the seed of the draw.
+        boxes: whether each image in a folder is an item, as `find_media` takes it.
+        skip_damaged: whether damaged records, and damaged files of texts, are left out.
         fields: the fields to be filled in, if there is neither a ground truth nor `like`.
         title: what people call the collection; its name if empty.
         licence: an identifier, or `other`.
@@ -76,6 +78,8 @@ class CollectionRequest:
     sample: int | None = None
     by: Sequence[str] = ()
     seed: int = 0
+    boxes: bool = False
+    skip_damaged: bool = False
     fields: Sequence[str] = ()
     title: str = ""
     licence: str = "other"
@@ -177,7 +181,7 @@ def read_sources(requested: CollectionRequest, out: Path = Path()) -> Sources:
             if not is_writable(text):
                 raise HdbenchError("{option} {text}: not UTF-8", option=option, text=text)
     like = find_like(requested.like) if requested.like else None
-    media = find_media(requested.images)
+    media = find_media(requested.images, boxes=requested.boxes)
     strata: dict[str, int] = {}
     drawn = None
     if requested.by and (requested.sample is None or requested.truth is None):
@@ -190,7 +194,9 @@ def read_sources(requested: CollectionRequest, out: Path = Path()) -> Sources:
         drawn = draw(population, requested.sample, by=requested.by, seed=requested.seed)
         drawn = drawn._replace(notes=[*population.notes, *drawn.notes])
         media, strata = sampled(media, drawn)
-    truth = open_truth(requested.truth, requested.mapping) if requested.truth else Truths([], [])
+    truth: Table | Truths = Truths([], [])
+    if requested.truth:
+        truth = open_truth(requested.truth, requested.mapping, skip_damaged=requested.skip_damaged)
     return Sources(like, media, strata, drawn, truth)
 
 

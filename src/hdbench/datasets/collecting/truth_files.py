@@ -9,34 +9,29 @@ from hdbench.answers.sheets.table import Table
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
-from hdbench.ground_truth.alto import read_alto
 from hdbench.ground_truth.json_truths import read_json_truths
-from hdbench.ground_truth.letters import read_letters
 from hdbench.ground_truth.marc import read_marc
-from hdbench.ground_truth.page_xml import read_page_xml
+from hdbench.ground_truth.page_files import other_xml, read_page_files
 from hdbench.ground_truth.table import read_table
+from hdbench.page_text.reading import HEAD, form_of
 
-HEAD = 4_096
-"""Number of bytes by which a file is recognized."""
-
-_ROOT = re.compile(rb"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")
-_COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
 _LEADER = re.compile(rb"\d{5}.{5}22\d{5}.{3}4500", re.DOTALL)  # of MARC21
-_TRANSCRIPTIONS = {"PcGts": read_page_xml, "alto": read_alto}
-"""The name of the outermost element → what reads such a file, or a folder of them."""
 
 ACCEPTED = Message(
-    "a ground truth is CSV, XLSX, JSON, JSON Lines, MARC21, MARCXML, PAGE XML, ALTO, a "
-    "folder of such XML, or a folder with a JSON or text file for each image"
+    "a ground truth is CSV, XLSX, JSON, JSON Lines, MARC21, MARCXML, PAGE XML, ALTO, hOCR, a "
+    "folder of such files, or a folder with a JSON or text file for each image"
 )
 
 
-def open_truth(path: Path, mapping: Path | None = None) -> Table | Truths:
+def open_truth(
+    path: Path, mapping: Path | None = None, *, skip_damaged: bool = False
+) -> Table | Truths:
     """Return the ground truths in a file or folder; a table still has to be mapped.
 
     Args:
         path: the file or folder.
         mapping: for MARC, which fields go where.
+        skip_damaged: whether damaged records of MARC, and damaged files of texts, are left out.
 
     Raises:
         HdbenchError: it is none of the forms that are read, or is unusable.
@@ -48,7 +43,7 @@ def open_truth(path: Path, mapping: Path | None = None) -> Table | Truths:
     check_name(path)
     with read_errors(path):
         if path.is_dir():
-            return _open_folder(path)
+            return _open_folder(path, skip_damaged=skip_damaged)
         if path.exists() and not path.is_file():  # a pipe or device might never end
             raise HdbenchError(
                 "{place}: neither a file nor a folder: {accepted}", place=path, accepted=ACCEPTED
@@ -56,9 +51,10 @@ def open_truth(path: Path, mapping: Path | None = None) -> Table | Truths:
         head = _head(path)
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"<"):
-        return _open_xml(path, head, mapping)
+        pages = read_page_files(path) if form_of(head) else None
+        return pages or read_marc(path, mapping, skip_damaged=skip_damaged)
     if _LEADER.match(start) or path.suffix.lower() in (".mrc", ".marc"):
-        return read_marc(path, mapping)
+        return read_marc(path, mapping, skip_damaged=skip_damaged)
     if start[:1] in (b"{", b"["):
         return read_json_truths(path)
     if path.suffix.lower() == ".txt":
@@ -73,39 +69,11 @@ def _head(path: Path) -> bytes:
     return head.decode("utf-16", "ignore").encode() if head.startswith(UTF16_MARKS) else head
 
 
-def _open_folder(folder: Path) -> Truths:
-    """Return a folder of XML, of the letters' spreadsheets, or with a file for each image."""
-    if (folder / "letters.csv").is_file() and (folder / "persons.csv").is_file():
-        return read_letters(folder)
+def _open_folder(folder: Path, *, skip_damaged: bool) -> Truths:
+    """Return a folder of texts, or with a file for each image."""
+    if pages := read_page_files(folder, skip_damaged=skip_damaged):
+        return pages
     first = next((path for path in sorted(folder.iterdir()) if path.suffix.lower() == ".xml"), None)
     if first is None:
         return read_json_truths(folder)
-    root = _root(_head(first))
-    if root not in _TRANSCRIPTIONS:
-        raise HdbenchError(
-            "{place}: is neither PAGE XML nor ALTO, but <{root}>: {accepted}",
-            place=first,
-            root=root,
-            accepted=ACCEPTED,
-        )
-    return _TRANSCRIPTIONS[root](folder)
-
-
-def _open_xml(path: Path, head: bytes, mapping: Path | None) -> Truths:
-    root = _root(head)
-    if root in ("collection", "record"):
-        return read_marc(path, mapping)
-    if root not in _TRANSCRIPTIONS:
-        raise HdbenchError(
-            "{place}: is XML of another kind (<{root}>): {accepted}",
-            place=path,
-            root=root,
-            accepted=ACCEPTED,
-        )
-    return _TRANSCRIPTIONS[root](path)
-
-
-def _root(head: bytes) -> str:
-    """Return the name of the outermost element, without its namespace."""
-    match = _ROOT.search(_COMMENT.sub(b"", head))
-    return match[1].decode("ascii") if match else ""
+    raise other_xml(first, _head(first))

@@ -12,7 +12,7 @@ from hdbench.common.excel import xlsx_writer
 from hdbench.common.jsonio import remove_unfinished
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
-from hdbench.ground_truth.marc_records import NewRecords
+from hdbench.ground_truth.marc_templates import NewRecords
 from hdbench.output.exporting.cells import Cell
 from hdbench.output.exporting.columns import field_columns
 from hdbench.output.exporting.dublin_core import (

@@ -10,10 +10,9 @@ from hdbench.common.extras import needed
 from hdbench.common.jsonio import remove_unfinished, whole_file
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
-from hdbench.ground_truth.marc_making import LeftOut, make_record
+from hdbench.ground_truth.marc_making import LeftOut, Process, make_record
 from hdbench.ground_truth.marc_mapping import read_mapping
-from hdbench.ground_truth.marc_provenance import Process
-from hdbench.ground_truth.marc_records import CARD_CATALOGUE, NewRecords
+from hdbench.ground_truth.marc_templates import CARD_CATALOGUE, NewRecords
 from hdbench.output.exporting.finished_rows import FinishedRecord, finished_records
 from hdbench.output.exporting.marc_collection import marc_collection
 from hdbench.trust.applied_folder import read_applied, read_begun

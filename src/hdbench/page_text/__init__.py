@@ -1,0 +1,1 @@
+"""Reading the text of pages as OCR programs, Transkribus and eScriptorium export it."""

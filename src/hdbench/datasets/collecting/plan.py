@@ -24,11 +24,11 @@ from hdbench.datasets.collecting.drawing import Draw, draw
 from hdbench.datasets.collecting.matching import match_truths, sampled
 from hdbench.datasets.collecting.media import MediaFiles, find_media
 from hdbench.datasets.collecting.prompt import draft_prompt
-from hdbench.datasets.collecting.rules import Like, find_like, rules_for
+from hdbench.datasets.collecting.rules import Like, compared_exactly, find_like, rules_for
 from hdbench.datasets.collecting.schema import schema_of_records, titles_of
 from hdbench.datasets.collecting.truth_files import open_truth
 from hdbench.datasets.collecting.whole import Whole, read_whole
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 AS_COLUMN = "column:"
 """Prefix that `--map` has before the name of a column of the dataset, as in `column:century`."""
@@ -218,13 +218,22 @@ def make_plan(requested: CollectionRequest, sources: Sources) -> CollectionPlan:
             "{place}: has no ground truth for any of the images", place=requested.truth
         )
     schema = like.schema if like else _schema(requested, media.kind, records, ground_truth.columns)
-    rules, options = like.rules if like else rules_for(schema, ground_truth.columns)
+    rules, options = like.rules if like else rules_for(schema, ground_truth.columns, records)
+    notes = list(ground_truth.notes)
+    if exact := compared_exactly(options):
+        notes.append(
+            Message(
+                "compared exactly, so that one wrong sign is an error: {names}: see compare in "
+                "benchmark.yaml, where fields can be added and taken out",
+                names=", ".join(exact),
+            )
+        )
     drawn = sources.drawn
     design = {} if drawn is None else {"sample": drawn.sample.model_dump(mode="json")}
     types = _column_types(ground_truth.own_columns, sources.strata)
     drafted = draft_prompt(schema, title=requested.title or requested.name, media=media.kind)
     return CollectionPlan(
-        **vars(ground_truth),
+        **vars(ground_truth) | {"notes": notes},
         requested=requested,
         media=media,
         strata=sources.strata,

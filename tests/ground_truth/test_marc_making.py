@@ -10,7 +10,6 @@ from pymarc import parse_xml_to_array
 
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.marc_making import (
-    NO_KIND,
     NO_TITLE,
     NO_XML,
     OTHER_OPEN,
@@ -21,7 +20,13 @@ from hdbench.ground_truth.marc_making import (
     make_record,
 )
 from hdbench.ground_truth.marc_mapping import read_mapping
-from hdbench.ground_truth.marc_templates import CARD_CATALOGUE, KIND_OPEN, nonfiling, read_template
+from hdbench.ground_truth.marc_templates import (
+    CARD_CATALOGUE,
+    KIND_OPEN,
+    NO_KIND,
+    nonfiling,
+    read_template,
+)
 
 DAY = datetime.date(2026, 7, 1)
 CARDS = read_mapping(CARD_CATALOGUE).new_records
@@ -341,37 +346,52 @@ def test_templates_put_punctuation_where_isbd_has_it(template, values, expected)
         (
             "ger, fre",
             "ger, deu",
-            "new_records.articles: 'deu' is not one of the languages dut, eng",
+            "new_records.articles.1: 'deu' is not one of the languages dut, eng",
         ),
         (
             "008: {",
             "009: {",
-            "new_records: must have 008:, kinds:, and may have articles:, fields:",
+            "new_records.008: Field required",
         ),
-        ("nam#a", "nam##", "new_records.kinds[1].leader/05-09: 'nam##' is not codes such as nam#a"),
-        ("year, lan", "year, land: x, lan", "new_records.008: may have date:, language:, place:"),
+        ("nam#a", "nam##", "new_records.kinds.0.leader/05-09: 'nam##' is not codes such as nam#a"),
+        ("year, lan", "year, land: x, lan", "new_records.008.land: Extra inputs are not permitted"),
         (
             "{field: language}",
             "deutsch",
-            "new_records.008.language: 'deutsch' is not codes such as",
+            "new_records.008.language.otherwise: 'deutsch' is not codes such as",
         ),
         (
             "- 245",
             "- 005 x\n    - 245",
-            "new_records.fields[1]: '005 x' is not a field such as '245",
+            "new_records.fields.0.field: '005 x' is not a field such as '245",
         ),
-        ("{title}", "{title", "new_records.fields[1]: '245$a{title' is not a field such as"),
-        ("- 245", "- split: x\n      field: 245", "new_records.fields[1]: must have each:, field:"),
-        ("    - leader", "    - when: [x]\n      leader", "new_records.kinds[1].when: 'a list or"),
+        ("{title}", "{title", "new_records.fields.0.field: '245$a{title' is not a field such as"),
+        ("- 245", "- split: x\n      field: 245", "new_records.fields.0: split: and"),
+        (
+            "    - leader",
+            "    - when: [x]\n      leader",
+            "new_records.kinds.0.when: Input",
+        ),
         (
             "    - leader",
             "    - when: {x: y}\n      leader",
-            "new_records.kinds[1].when.x: 'y' is not",
+            "new_records.kinds.0.when.x: Input should be a valid list",
+        ),
+        (
+            "    - leader",
+            "    - leave_out: x\n      leader",
+            "new_records.kinds.0: must have leave",
+        ),
+        ("    - leader", "    - {}\n    - leader", "new_records.kinds.0: must have leave_out:, or"),
+        (
+            "- 245",
+            "- field: [x]\n    - 245",
+            "new_records.fields.0.field: \"['x']\" is not",
         ),
         (
             "- 245",
             "- each: x\n      without: '['\n      field: 245",
-            "new_records.fields[1].without: '[' is not a regular expression (",
+            "new_records.fields.0.without: '[' is not a regular expression (",
         ),
     ],
 )

@@ -21,7 +21,6 @@ from hdbench.ground_truth.marc_templates import (
     FieldTemplate,
     Kind,
     NewRecords,
-    fitting_kind,
     nonfiling,
 )
 
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 MARC = "http://www.loc.gov/MARC21/slim"
 
-NO_KIND = Message("no kind of record in the mapping fits it")
 NO_TITLE = Message("no title (field 245), which each MARC record must have")
 TITLE_OPEN = Message("the title (field 245) is still open")
 TOO_LARGE = Message("larger than a MARC record can be")
@@ -235,14 +233,15 @@ def make_record(
         HdbenchError: the id has characters that XML cannot have.
     """
     those, left = usable(item, values, identifiers, mapping.used)
-    kind = fitting_kind(mapping.kinds, those.text, undecided)
-    if kind is None or kind.leave_out:
-        return LeftOut(kind.leave_out if kind else NO_KIND, [])
-    has_each = {template.each for template in kind.fields}
+    kind = mapping.fitting_kind(those.text, undecided)
+    if isinstance(kind, str):
+        return LeftOut(kind, [])
+    templates = mapping.templates(kind)
+    has_each = {template.each for template in templates}
     left += [Left(name, NO_EACH) for name in those.lists if name not in has_each]
-    fields = _written(kind, those, origins, left, undecided)
+    fields = _written(templates, those, origins, left, undecided)
     if all(field.template.tag != TITLE for field in fields):
-        titles = {name for each in kind.fields if each.tag == TITLE for name in each.fields}
+        titles = {name for each in templates if each.tag == TITLE for name in each.fields}
         return LeftOut(TITLE_OPEN if titles.intersection(undecided) else NO_TITLE, left)
     if sum(_length(field.subfields) + ENTRY for field in fields) > MAX_RECORD:
         return LeftOut(TOO_LARGE, left)
@@ -250,7 +249,7 @@ def make_record(
 
 
 def _written(
-    kind: Kind,
+    templates: Iterable[FieldTemplate],
     those: Values,
     origins: Mapping[str, Process],
     left: list[Left],
@@ -258,7 +257,7 @@ def _written(
 ) -> list[_Written]:
     """Return the fields that have something, and add values that are not written to `left`."""
     fields = []
-    for template in kind.fields:
+    for template in templates:
         for entry in those.entries(template):
             subfields = template.filled(entry.text)
             names = [entry.source(name) for name in template.fields if entry.text(name)]

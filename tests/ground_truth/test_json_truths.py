@@ -50,6 +50,9 @@ RECORD = {"title": "Lieder", "imprint": {"year": 1912}}
     [
         ({"id": "b12", **RECORD}, "b12", RECORD),
         ({"id": 12, **RECORD}, "12", RECORD),
+        ({"id": 0, "pages": 0, "signed": False}, "0", {"pages": 0, "signed": False}),
+        ({"id": "007", "isbn": "0034"}, "007", {"isbn": "0034"}),
+        ({"image": "b12.jpg", "ground_truth": {"signed": False}}, "b12.jpg", {"signed": False}),
         ({"id": "b12", "file_name": "images/b12.jpg", **RECORD}, "images/b12.jpg", RECORD),
         ({"id": "A 7", "image": "b12.jpg"}, "b12.jpg", {"id": "A 7"}),
         ({"file_name": "b12.jpg", "ground_truth": RECORD}, "b12.jpg", RECORD),

@@ -2,12 +2,12 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from hdbench.answers.ids import form_of_parts, plain_form
+from hdbench.answers.ids import plain_form
 from hdbench.answers.sheets.records import Truth, Truths
 from hdbench.datasets.collecting.media import MediaFiles
 from hdbench.errors import HdbenchError, Message
@@ -60,28 +60,25 @@ def paired(truths: Truths, media: MediaFiles) -> Paired:
     free = _names_of_media(media, with_pages=are_files)
     keys: dict[int, str] = {}
     renamed: list[str] = []
-    for form in (plain_form, form_of_parts):
-        for way, field in enumerate(_Names._fields):
-            for key, numbers in _claims(waiting, way, free, form).items():
-                first, *others = numbers
-                truth, names = truths.truths[first], waiting[first]
-                if not others:
-                    keys[first] = key
-                    del waiting[first], free[key]
-                    inside = names.inside
-                    if field != "inside" and inside and form(inside) != form(names.own):
-                        renamed.append(
-                            Message("{place} ({inside})", place=truth.place, inside=inside)
-                        )
-                elif field == "own":
-                    raise HdbenchError(
-                        "{place}: and {other}: both are called after the image {item}: leave one "
-                        "out, or put images and files into folders of the same names",
-                        place=truth.place,
-                        other=truths.truths[others[0]].place,
-                        item=key,
+    for way, field in enumerate(_Names._fields):
+        for key, (first, *others) in _claims(waiting, way, free).items():
+            truth, names = truths.truths[first], waiting[first]
+            if not others:
+                keys[first] = key
+                del waiting[first], free[key]
+                if way and names.inside and plain_form(names.inside) != plain_form(names.own):
+                    renamed.append(
+                        Message("{place} ({inside})", place=truth.place, inside=names.inside)
                     )
-    if are_files:  # what is left may still be a page of an item, see `match_ids`
+            elif field == "own":
+                raise HdbenchError(
+                    "{place}: and {other}: both are called after the image {item}: leave one "
+                    "out, or put images and files into folders of the same names",
+                    place=truth.place,
+                    other=truths.truths[others[0]].place,
+                    item=key,
+                )
+    if are_files:  # what is left may still fit in another spelling, see `match_ids`
         times = Counter(names.inside for names in waiting.values())
         for number, names in waiting.items():
             is_telling = names.inside and times[names.inside] == 1
@@ -94,19 +91,16 @@ def paired(truths: Truths, media: MediaFiles) -> Paired:
 
 
 def _claims(
-    waiting: Mapping[int, _Names],
-    way: int,
-    free: Mapping[str, set[str]],
-    form: Callable[[str], str],
+    waiting: Mapping[int, _Names], way: int, free: Mapping[str, set[str]]
 ) -> dict[str, list[int]]:
     """Return the key of an image → the ground truths that fit it and no other."""
     fitting: dict[str, list[str]] = defaultdict(list)
     for key, known in free.items():
-        for name in {form(name) for name in known}:
+        for name in {plain_form(name) for name in known}:
             fitting[name].append(key)
     claims: dict[str, list[int]] = defaultdict(list)
     for number, names in waiting.items():
-        candidates = fitting.get(form(names[way]), []) if names[way] else []
+        candidates = fitting.get(plain_form(names[way]), []) if names[way] else []
         if len(candidates) == 1:
             claims[candidates[0]].append(number)
     return claims

@@ -290,10 +290,11 @@ def test_a_wrong_call_is_one_line_and_writes_nothing(folder, run_hdbench, argume
     assert sorted(folder.rglob("*")) == before
 
 
-def at_a_terminal(folder, said):
+def at_a_terminal(folder, said, *given):
     """Call it at a pseudo-terminal: the exit status."""
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "hdbench", "new", "letters", "scans", "--truth", "t.csv"]
+    given = given or ("scans", "--truth", "t.csv")
+    command = [sys.executable, "-m", "hdbench", "new", "letters", *given]
     with subprocess.Popen(
         command, cwd=folder, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     ) as process:
@@ -450,3 +451,16 @@ def test_the_pages_of_a_tiff_become_images(folder, run_hdbench):
     assert values == [7, 99]
     built = run_hdbench("build", "tiffs", "--accept-licence", cwd=folder)
     assert built.returncode == 0, built.stderr
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("reply", "ids"), [("n", ["scans_b1", "scans_b2", "scans_b3"]), ("y", ["scans"])]
+)
+def test_on_a_terminal_it_is_asked_whether_a_folder_is_an_item(folder, reply, ids):
+    (folder / "boxes").mkdir()
+    (folder / "scans").rename(folder / "boxes/scans")
+    status, told = at_a_terminal(folder, f"{reply}\n\n\ny\n", "boxes")
+    assert status == 0, told
+    assert "Is a folder (scans) one item, with its images as pages?" in told
+    assert list(rows(folder)) == ids

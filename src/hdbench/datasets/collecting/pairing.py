@@ -33,7 +33,7 @@ class Paired(NamedTuple):
     Attributes:
         truths: ground truths, of which those that found their image have its key: an item's id, or
             `ID/FILE` for a page of an item with several.
-        renamed: file → the image it was paired with by its own name, though it names another.
+        renamed: files that were paired by their own names, each with the other one that is in it.
     """
 
     truths: Truths

@@ -1,7 +1,7 @@
 """A model's answer to one item, and what had to be done to read it."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 Status = Literal["clean", "unwrapped", "repaired", "truncated", "unparsable", "unanswered"]
@@ -116,6 +116,8 @@ class Answer(NamedTuple):
         tokens: `input` and `output`, if they were counted.
         seconds: how long the model took, if that was measured.
         error: what went wrong instead of an answer.
+        confidences: how sure the model said that it is of values, by their paths, such as
+            `publication.year` or `persons[0].name`; None if it said nothing.
     """
 
     prediction: Any
@@ -127,6 +129,7 @@ class Answer(NamedTuple):
     tokens: dict[str, int] | None = None
     seconds: float | None = None
     error: str | None = None
+    confidences: Mapping[str, float] | None = None
 
     @property
     def is_record(self) -> bool:

@@ -1,26 +1,80 @@
 """JSON objects and lists in a text, intact, damaged or cut off, with a bound on the work."""
 
-import ast
 import json
 import re
 from collections.abc import Callable
+from itertools import islice
 from typing import Any, NamedTuple
 
 from hdbench.answers.answer import Status
-from hdbench.common.jsonio import DECODER, MAX_DEPTH, is_too_deep
+from hdbench.common.jsonio import DECODER, FINITE, MAX_DEPTH, is_too_deep
+
+MAX_DAMAGED = 500_000
+"""Maximum number of characters in a text that is searched, if it is not JSON as a whole. The
+longest texts of models have some 250,000."""
+
+MAX_WORK = 8_000_000
+"""Maximum number of characters read as valid JSON, over all places where it may begin; looking for
+the end of a damaged block counts as `SCANNED` times its length, and repairing it as `REPAIRED`
+times."""
+
+SCANNED, REPAIRED = 5, 16
+
+MIN_REPAIRED = 3_000
+"""The number of characters that a shorter block counts as when it is repaired: many small ones can
+take as long as a large one."""
+
+MAX_BRACES = 10_000
+"""Maximum number of opening brackets in a block that is repaired: hostile ones would take hours. A
+page of advertisements has some thirty."""
+
+MAX_QUOTES = 4_000
+"""Maximum number of quotation marks in a block that is repaired: the time grows with their
+square."""
+
+MAX_BLOCKS = 1_000
+"""Maximum number of brackets at which to look for a block, over all texts of an answer."""
+
+MAX_RESTARTS = 20
+"""Maximum number of lines of a damaged block at which to look for a whole record."""
 
 TOKEN = re.compile(
     r"""
-    "[^"\\]*+(?:\\.[^"\\]*+)*+"?+    # a text, also one that breaks off
-    | '[^'\\]*+(?:\\.[^'\\]*+)*+'?+  # as Python writes it
+    "[^"\\]*+(?:\\.[^"\\]*+)*+(?P<double>"?+)    # a text, also one that breaks off
+    | '[^'\\]*+(?:\\.[^'\\]*+)*+(?P<single>'?+)  # as Python writes it
     | [{}\[\],:]
     | [^\s{}\[\],:"']++
     """,
     re.VERBOSE | re.DOTALL,
 )
-NUMBER = re.compile(r"[-+]?[0-9][0-9.eE+-]*")
-WORDS = frozenset({"true", "false", "null", "True", "False", "None", "NaN"})
+WHOLE = re.compile(r"true|false|null|True|False|None|NaN|(?P<number>[-+]?[0-9][0-9.eE+-]*)")
 CLOSING = {"{": "}", "[": "]"}
+
+OBJECT = re.compile(r"\{")
+OBJECT_OR_LIST = re.compile(r"\{|\[(?=\s*\{)")
+FENCE = re.compile(r"\n[ \t]*(?:```|~~~)")
+INNER = re.compile(r"(?<=[\n{])(?=\{)")
+DOUBLED_BRACE = re.compile(r"\{\s*(?=\{)")
+NO_VALUE = re.compile(r"(?<=[:\[,\s])(?:NaN|undefined)(?=\s*[,}\]])")
+
+LENIENT = json.JSONDecoder(  # line breaks in texts
+    strict=False, parse_constant=DECODER.parse_constant, parse_float=DECODER.parse_float
+)
+
+
+def has_constant(text: str) -> bool:
+    """Return whether NaN or an infinity is a value in what is otherwise JSON.
+
+    Example:
+        >>> has_constant('{"year": NaN}'), has_constant('{"title": "NaN"}')
+        (True, False)
+    """
+    if "NaN" in text or "Infinity" in text:
+        try:
+            FINITE.decode(text)
+        except ValueError:
+            return True
+    return False
 
 
 class Scan(NamedTuple):
@@ -55,118 +109,32 @@ def scan(block: str) -> Scan:
     end = depth = 0
     is_value = in_text = False
     for token in TOKEN.finditer(block):
-        text = token[0]
-        first = text[0]
-        in_text = first in "\"'" and not _is_closed(text)
-        if first in CLOSING:
-            open_brackets.append(CLOSING[first])
+        text, is_closed = token[0], bool(token["double"] or token["single"])
+        in_text = text[0] in "\"'" and not is_closed
+        if text in CLOSING:
+            open_brackets.append(CLOSING[text])
             is_value = False
             if len(open_brackets) > MAX_DEPTH:
                 break
             continue
-        if first in "}]":
-            if first in open_brackets:
-                while open_brackets.pop() != first:
+        if text in ("}", "]"):
+            if text in open_brackets:
+                while open_brackets.pop() != text:
                     pass
             if not open_brackets:
                 return Scan(token.end(), "")
-        elif first in ":,":
-            is_value = first == ":"
+        elif text in (":", ","):
+            is_value = text == ":"
             continue
-        elif not (is_value or open_brackets[-1] == "]") or not _is_whole(text, token.end(), block):
-            continue
+        else:
+            word = WHOLE.fullmatch(text)
+            is_whole = is_closed or (word and (not word["number"] or token.end() < len(block)))
+            if not is_whole or not (is_value or open_brackets[-1] == "]"):
+                continue
         is_value = False
         end, depth = token.end(), len(open_brackets)
     # A closing bracket ends a complete value, so those open at the last one are still open.
-    kept = block[:end] + "".join(reversed(open_brackets[:depth]))
-    return Scan(0, kept, in_text)
-
-
-def _is_whole(text: str, end: int, block: str) -> bool:
-    """Return whether a text, number or word is complete."""
-    if text[0] in "\"'":
-        return _is_closed(text)
-    return text in WORDS or (end < len(block) and NUMBER.fullmatch(text) is not None)
-
-
-def _is_closed(text: str) -> bool:
-    """Return whether a text ends with the quotation mark that it begins with, not escaped."""
-    inner = text[1:-1]
-    escaped = (len(inner) - len(inner.rstrip("\\"))) % 2 == 1
-    return len(text) > 1 and text[-1] == text[0] and not escaped
-
-
-MAX_DAMAGED = 500_000
-"""Maximum number of characters in a text that is searched, if it is not JSON as a whole. The
-longest texts of models have some 250,000."""
-
-MAX_SCANNED = 1_000_000
-"""Maximum number of characters searched for the ends of damaged blocks, over all blocks."""
-
-MAX_REPAIRED = 300_000
-"""Maximum number of characters that are repaired, over all blocks; a page of advertisements has
-20,000."""
-
-MIN_REPAIRED = 3_000
-"""The number of characters that a shorter block counts as: many small ones can take as long as a
-large one."""
-
-MAX_BRACES = 10_000
-"""Maximum number of opening brackets in a block that is repaired: hostile ones would take hours. A
-page of advertisements has some thirty."""
-
-MAX_QUOTES = 4_000
-"""Maximum number of quotation marks in a block that is repaired: the time grows with their
-square."""
-
-MAX_DECODED = 5_000_000
-"""Maximum number of characters read as valid JSON, over all places where it may begin."""
-
-MAX_BLOCKS = 1_000
-"""Maximum number of braces at which to look for a block, over all texts of an answer."""
-
-MAX_RESTARTS = 20
-"""Maximum number of lines of a damaged block at which to look for a whole record."""
-
-OBJECT = re.compile(r"\{")
-OBJECT_OR_LIST = re.compile(r"\{|\[(?=\s*\{)")
-FENCE = re.compile(r"\n[ \t]*(?:```|~~~)")
-INNER = re.compile(r"(?<=[\n{])(?=\{)")
-DOUBLED_BRACE = re.compile(r"\{\s*(?=\{)")
-NO_VALUE = re.compile(r"(?<=[:\[,\s])(?:NaN|undefined)(?=\s*[,}\]])")
-ODD_ESCAPE = re.compile(r"\\[^\\'\"abfnrtvxuU\n]")
-"""One that Python warns about."""
-
-STRICT = json.JSONDecoder(parse_constant=int)  # which accepts none of them
-LENIENT = json.JSONDecoder(  # line breaks in texts
-    strict=False, parse_constant=DECODER.parse_constant, parse_float=DECODER.parse_float
-)
-
-
-def has_constant(text: str) -> bool:
-    """Return whether NaN or an infinity is a value in what is otherwise JSON.
-
-    Example:
-        >>> has_constant('{"year": NaN}'), has_constant('{"title": "NaN"}')
-        (True, False)
-    """
-    if "NaN" not in text and "Infinity" not in text:
-        return False
-    try:
-        STRICT.decode(text)
-    except ValueError:
-        return True
-    return False
-
-
-def _literal(block: str) -> Any:
-    """Return a block as a Python literal; None if it is not one, or if JSON cannot express it."""
-    if "'" not in block or ODD_ESCAPE.search(block):
-        return None
-    try:
-        return DECODER.decode(json.dumps(ast.literal_eval(block)))
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return None
+    return Scan(0, block[:end] + "".join(reversed(open_brackets[:depth])), in_text)
 
 
 class Block(NamedTuple):
@@ -194,93 +162,86 @@ class Blocks:
     def __init__(self, *, lists: bool, is_whole: Callable[[Any], bool]) -> None:
         self._opening = OBJECT_OR_LIST if lists else OBJECT
         self._is_whole = is_whole
-        self._to_open = MAX_BLOCKS
-        self._to_decode = MAX_DECODED
-        self._to_scan = MAX_SCANNED
-        self._to_repair = MAX_REPAIRED
+        self._left, self._work = MAX_BLOCKS, MAX_WORK
 
-    def next(self, text: str, position: int) -> int | None:
-        """Return where the next block may begin; None if there are no more."""
-        self._to_open -= 1
-        if self._to_open < 0 or len(text) > MAX_DAMAGED:
-            return None
-        bracket = self._opening.search(text, position)
-        return bracket.start() if bracket else None
+    def walk(self, text: str, take: Callable[[Block], bool]) -> None:
+        """Find the blocks of a text that are not empty, in order.
 
-    def at(self, text: str, start: int) -> Block:
+        Args:
+            text: the text.
+            take: is called with each, and returns whether that was all of it; otherwise there may
+                be others in it.
+        """
+        position = 0
+        while len(text) <= MAX_DAMAGED and (bracket := self._opening.search(text, position)):
+            self._left -= 1
+            if self._left < 0:
+                break
+            block = self._at(text, bracket.start())
+            is_taken = block.value and take(block)
+            position = max(bracket.end(), block.end if is_taken else 0)
+
+    def _at(self, text: str, start: int) -> Block:
         """Return the block that a bracket opens."""
         decoded = self._decoded(text, start)
         if decoded is None:
             return self._damaged(text, start)
         value, end = decoded
-        brackets = text.count("{", start, end) + text.count("[", start, end)
-        if brackets > MAX_DEPTH and is_too_deep(value):
-            return Block(None, "repaired", end)
-        return Block(value, "repaired" if has_constant(text[start:end]) else "unwrapped", end)
+        status: Status = "repaired" if has_constant(text[start:end]) else "unwrapped"
+        return Block(None if is_too_deep(value) else value, status, end)
 
     def _damaged(self, text: str, start: int) -> Block:
         """Return what damaged JSON holds, and where it ends: at the next fence at the latest."""
-        if self._to_scan < 0 or DOUBLED_BRACE.match(text, start):
+        if self._work < 0 or DOUBLED_BRACE.match(text, start):
             return Block(None, "repaired", start)
         fence = FENCE.search(text, start)
         end = self._restart(text, start, fence.start() if fence else len(text))
-        self._to_scan -= end - start
+        self._work -= SCANNED * (end - start)
         block = text[start:end].rstrip("`~ \t\r\n")
-        scanned = scan(block)
-        if scanned.end:
-            value = self._repaired(block[: scanned.end])
-            return Block(value, "repaired", start + scanned.end)
-        # A stray quotation mark makes a complete block look as if it broke off in a text.
+        closed, kept, in_text = scan(block)
         closing = CLOSING[block[0]]
-        is_closed = block.endswith(closing) and block.count(block[0]) <= block.count(closing)
-        if scanned.in_text and is_closed:
-            return Block(self._repaired(block), "repaired", end)
-        return Block(self._repaired(scanned.kept) if scanned.kept else None, "truncated", end)
+        # A stray quotation mark makes a complete block look as if it broke off in a text.
+        if in_text and block.endswith(closing) and block.count(block[0]) <= block.count(closing):
+            closed = len(block)
+        if closed:
+            return Block(self._repaired(block[:closed]), "repaired", start + closed)
+        return Block(self._repaired(kept) if kept else None, "truncated", end)
 
     def _restart(self, text: str, start: int, end: int) -> int:
         """Return where a whole record begins in a damaged block, after a line end or a bracket."""
-        for number, line in enumerate(INNER.finditer(text, start + 1, end)):
-            if number == MAX_RESTARTS:
-                break
-            decoded = self._decoded(text, line.start())
+        for inner in islice(INNER.finditer(text, start + 1, end), MAX_RESTARTS):
+            decoded = self._decoded(text, inner.start())
             if decoded and self._is_whole(decoded[0]):
-                return line.start()
+                return inner.start()
         return end
 
     def _decoded(self, text: str, start: int) -> tuple[Any, int] | None:
         """Return the valid JSON that begins at a position, and where it ends."""
-        if self._to_decode < 0:
-            return None
+        decoded, end = None, len(text)
         try:
-            value, end = DECODER.raw_decode(text, start)
+            decoded = DECODER.raw_decode(text, start) if self._work >= 0 else None
         except json.JSONDecodeError as error:
-            self._to_decode -= error.pos - start
-            return None
+            end = error.pos
         except (ValueError, RecursionError):
-            self._to_decode -= len(text) - start
-            return None
-        self._to_decode -= end - start
-        return value, end
+            pass
+        self._work -= (decoded[1] if decoded else end) - start
+        return decoded
 
     def _repaired(self, block: str) -> Any:
         """Return what a block holds, with repair if allowing line breaks in texts is not enough."""
         try:
             value = LENIENT.decode(block)
         except (ValueError, RecursionError):
-            self._to_repair -= max(len(block), MIN_REPAIRED)
-            brackets = sum(block.count(bracket) for bracket in "{[(")
-            quotes = block.count('"') + block.count("'")
-            if self._to_repair < 0 or brackets > MAX_BRACES or quotes > MAX_QUOTES:
+            self._work -= REPAIRED * max(len(block), MIN_REPAIRED)
+            brackets = sum(map(block.count, "{[("))
+            if self._work < 0 or brackets > MAX_BRACES or sum(map(block.count, "\"'")) > MAX_QUOTES:
                 return None
-            value = _literal(block)
-            if value is None:
-                try:
-                    import json_repair  # noqa: PLC0415  slow to import, and seldom needed
+            import json_repair  # noqa: PLC0415  slow to import, and seldom needed
 
-                    value = json_repair.loads(NO_VALUE.sub("null", block), skip_json_loads=True)
-                    value = DECODER.decode(json.dumps(value))  # in which nothing is infinite
-                except (RecursionError, ValueError):
-                    return None
-        if not isinstance(value, dict if block[0] == "{" else list) or is_too_deep(value):
-            return None
-        return value
+            try:
+                value = json_repair.loads(NO_VALUE.sub("null", block), skip_json_loads=True)
+                value = DECODER.decode(json.dumps(value))  # in which nothing is infinite
+            except (RecursionError, ValueError):
+                return None
+        is_block = isinstance(value, dict if block[0] == "{" else list)
+        return value if is_block and not is_too_deep(value) else None

@@ -1,11 +1,12 @@
 """Kinds of text in place of an answer: a repeated prompt, a schema, an error, another format."""
 
 import re
+from collections.abc import Container
 from itertools import islice
 from typing import Any
 
 from hdbench.answers.answer import Kind
-from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.schema import AnswerSchema, leaves_of
 
 MAX_LOOKED_AT = 100_000
 """Maximum number of characters of a text that are searched for its format."""
@@ -25,27 +26,22 @@ VOCABULARY = SCHEMA_WORDS | frozenset({
 })
 TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 
-MESSAGE = frozenset({
-    "message", "messages", "error", "errors", "detail", "details", "status", "statusCode",
-    "status_code", "code", "type", "reason", "refusal", "success", "title", "request_id", "msg",
-    "info", "warning", "id", "role", "content",
-})
-SAYS = frozenset({"message", "messages", "error", "errors", "detail", "details", "msg", "refusal"})
-RESPONSE = MESSAGE | frozenset({
-    "object", "created", "created_at", "model", "modelVersion", "model_version", "choices",
-    "usage", "usageMetadata", "candidates", "finish_reason", "finishReason", "stop_reason",
-    "stop_sequence", "done", "done_reason", "response", "index", "logprobs",
-    "system_fingerprint", "service_tier", "prompt_tokens", "completion_tokens", "total_tokens",
-    "input_tokens", "output_tokens", "total_duration", "responseId", "total",
-})
+CALLS = frozenset({"tool_calls", "tool_call", "function_call"})
+CALLED_WITH = frozenset({"arguments", "parameters", "input"})
 RESPONDS = frozenset({
     "choices", "usage", "usageMetadata", "candidates", "finish_reason", "finishReason",
     "stop_reason", "done", "done_reason", "prompt_tokens", "completion_tokens", "input_tokens",
     "output_tokens",
 })
-CALLS = frozenset({"tool_calls", "tool_call", "function_call"})
-CALLED_WITH = frozenset({"arguments", "parameters", "input"})
-CALL = CALLS | CALLED_WITH | frozenset({"name", "id", "type", "function", "role", "content"})
+SAYS = frozenset({"message", "messages", "error", "errors", "detail", "details", "msg", "refusal"})
+ENVELOPE = CALLS | CALLED_WITH | RESPONDS | SAYS | frozenset({
+    "status", "statusCode", "status_code", "code", "type", "reason", "success", "title", "info",
+    "request_id", "warning", "id", "role", "content", "name", "function", "object", "created",
+    "created_at", "model", "modelVersion", "model_version", "stop_sequence", "response", "index",
+    "logprobs", "system_fingerprint", "service_tier", "total_tokens", "total_duration", "total",
+    "responseId",
+})
+"""What servers, and models that speak like one, write around an answer or in place of one."""
 # fmt: on
 
 TYPE_WORD = r"(?:string|text|str|integer|int|number|float|boolean|bool|array|list|object|value)"
@@ -62,7 +58,7 @@ FENCED = re.compile(r"^\s*(?:```|~~~)\w*\n|\n(?:```|~~~)\s*$")
 
 
 def kind_of_object(
-    value: dict[str, Any], schema: AnswerSchema | None, *, keeps: bool = False
+    value: dict[str, Any], schema: AnswerSchema, *, keeps: bool = False
 ) -> Kind | None:
     """Return what an object is, if it is not itself a record; a record may lie within it.
 
@@ -73,31 +69,25 @@ def kind_of_object(
             template.
 
     Example:
-        >>> kind_of_object({"message": "No image was given."}, None)
+        >>> kind_of_object({"message": "No image was given."}, AnswerSchema({}))
         'message'
-        >>> kind_of_object({"title": "string", "author": {"last_name": "string"}}, None)
+        >>> kind_of_object({"title": "string", "author": "string"}, AnswerSchema({}))
         'template'
     """
-    if schema and not keeps and is_schema(value, schema):
+    if schema.names and not keeps and is_schema(value, schema):
         return "schema"
-    if schema and schema.is_shown(value):
+    if schema.is_shown(value):
         return "prompt"
     if is_template(value):
         return "template"
-    kind = None if keeps else _kind_of_keys(value)
-    is_record = kind and schema and value.get("type") != "error" and schema.fit(value)
-    return None if is_record else kind
-
-
-def _kind_of_keys(value: dict[str, Any]) -> Kind | None:
-    """Return what an object is that has only keys of one kind, one of which identifies it."""
     keys = value.keys()
-    if keys <= CALL and (keys & CALLS or ("name" in keys and keys & CALLED_WITH)):
+    is_error = value.get("type") == "error"
+    if keeps or not keys <= ENVELOPE or (schema.fit(value) and not is_error):
+        return None
+    if keys & CALLS or ("name" in keys and keys & CALLED_WITH):
         return "tool_call"
-    if keys <= RESPONSE and keys & RESPONDS:
-        return "response"
-    says = keys & SAYS or value.get("type") == "error"
-    return "message" if says and keys <= MESSAGE else None
+    says: Kind | None = "message" if keys & SAYS or is_error else None
+    return "response" if keys & RESPONDS else says
 
 
 def is_schema(value: dict[str, Any], schema: AnswerSchema) -> bool:
@@ -109,19 +99,13 @@ def is_schema(value: dict[str, Any], schema: AnswerSchema) -> bool:
         value.keys() <= VOCABULARY or schema.fit(value) == 0
     ):
         return True
-    types = others = 0
-    for name, field in value.items():
-        if name not in schema.all_names:
-            continue
-        if not isinstance(field, dict):
-            others += 1
-        elif not SCHEMA_WORDS.isdisjoint(field):
-            return True
-        elif field.get("type") in TYPES and field.keys() <= VOCABULARY:
-            types += 1
-        else:
-            others += 1
-    return types > 0 == others
+    fields = [value[name] for name in value.keys() & schema.all_names]
+    inner = [field for field in fields if isinstance(field, dict)]
+    if not all(SCHEMA_WORDS.isdisjoint(field) for field in inner):
+        return True
+    return len(inner) == len(fields) > 0 and all(
+        field.get("type") in TYPES and field.keys() <= VOCABULARY for field in inner
+    )
 
 
 def is_template(value: dict[str, Any]) -> bool:
@@ -134,17 +118,9 @@ def is_template(value: dict[str, Any]) -> bool:
         False
     """
     has_placeholder = False
-    waiting: list[tuple[str, Any]] = [("", value)]
-    for _ in range(MAX_LEAVES):
-        if not waiting:
-            break
-        name, node = waiting.pop()
-        if isinstance(node, dict):
-            waiting += node.items()
-        elif isinstance(node, list):
-            waiting += [(name, inner) for inner in node[:MAX_LEAVES]]
-        elif node and node != "null":
-            if not isinstance(node, str) or not _is_placeholder(name, node):
+    for path, text in islice(leaves_of(value), MAX_LEAVES):
+        if text not in ("0", "False", "null"):
+            if not _is_placeholder(path.rpartition(".")[2], text):
                 return False
             has_placeholder = True
     return has_placeholder
@@ -157,25 +133,25 @@ def _is_placeholder(name: str, text: str) -> bool:
     if PLACEHOLDER.fullmatch(text):
         return True
     name = name.casefold()
-    if name.partition("_")[0] not in text:  # otherwise two more searches for every answer
-        return False
-    words = REQUEST.sub("", text).strip().replace(" ", "_")
-    return words == name
+    # Without the first test there would be two more searches for every answer.
+    return name.partition("_")[0] in text and (
+        REQUEST.sub("", text).strip().replace(" ", "_") == name
+    )
 
 
-def kind_of_text(text: str, schema: AnswerSchema | None) -> Kind:
+def kind_of_text(text: str, names: Container[str] = ()) -> Kind:
     r"""Return the kind of a text without a record in it.
 
     Args:
         text: the text without thoughts.
-        schema: the form of the benchmark's answers.
+        names: the fields of a record.
 
     Example:
-        >>> kind_of_text("<record><title>Stellingen</title></record>", None)
+        >>> kind_of_text("<record><title>Stellingen</title></record>")
         'xml'
-        >>> kind_of_text("title: Stellingen\nauthor:\n  last_name: Müller\n", None)
+        >>> kind_of_text("title: Stellingen\nauthor:\n  last_name: Müller\n")
         'yaml'
-        >>> kind_of_text("| Field | Value |\n|---|---|\n| title | Stellingen |", None)
+        >>> kind_of_text("| Field | Value |\n|---|---|\n| title | Stellingen |")
         'table'
     """
     text = FENCED.sub("", text[:MAX_LOOKED_AT])
@@ -185,5 +161,5 @@ def kind_of_text(text: str, schema: AnswerSchema | None) -> Kind:
         return "xml"
     keys = [match[1].strip() for match in islice(KEY.finditer(text), MAX_LEAVES)]
     lines = sum(bool(line.strip()) for line in text.split("\n"))
-    fields = {key for key in keys if schema and key in schema.all_names}
+    fields = {key for key in keys if key in names}
     return "yaml" if len(fields) > 1 or len(keys) * 2 > lines > 1 else "text"

@@ -1,23 +1,18 @@
-"""The form that a benchmark's answers have: its `answer.schema.json`."""
+"""The form that a benchmark's answers have, its `answer.schema.json`, and what violates it."""
 
 import json
-from collections.abc import Iterable, Iterator
-from functools import partial
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from jsonschema_rs import Draft202012Validator, ValidationError
+from jsonschema_rs import Draft202012Validator, ValidationError, ValidationErrorKind
 
-from hdbench.answers.blocks import Blocks
-from hdbench.answers.schema_parts import (
-    FieldSchema,
-    choices_of,
-    field_of,
-    types_of,
-    without_references,
-)
-from hdbench.answers.violations import MAX_NAME, Violation, violations_of
+from hdbench.answers.blocks import Block, Blocks
+from hdbench.answers.bounds import number_of_values
+from hdbench.answers.schema_parts import FieldSchema, types_of, without_references
 from hdbench.common.checked import read_text_file
 from hdbench.common.jsonio import parse_file
 from hdbench.errors import HdbenchError, Message
@@ -29,10 +24,45 @@ MAX_VALUES = 10_000
 """Maximum number of values in an answer that is searched for violations: each can be one. A page of
 advertisements has some 200."""
 
-_NESTED = (dict, list)
+MAX_NAME = 200
+"""Maximum number of characters in a field's name or a message; names come from answers."""
 
-_NOTHING = object()
-"""Placeholder for the record before the first one."""
+_MISSING = Message("is missing")
+_NOT_IN_SCHEMA = Message("is not in the schema")
+
+_TEMPLATES = (
+    "the value is not of type {types}",
+    "the value is not of types {types}",
+    "the value is not one of {others} or {last}",
+    "the value does not match {pattern}",
+    "the value is less than the minimum of {limit}",
+    "the value is greater than the maximum of {limit}",
+    "the value is not valid under any of the schemas listed in the '{keyword}' keyword",
+    "{value} was expected",
+)
+"""Messages of the library for JSON Schema if the value is masked. They become patterns, so none
+has a sign with a meaning in those."""
+
+_PATTERNS = [re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>.+)", each)) for each in _TEMPLATES]
+
+
+class Violation(NamedTuple):
+    """One place where an answer does not conform to the schema.
+
+    Attributes:
+        field: the dotted path, such as `publication.year` or `advertisements[].date`; empty for the
+            record itself.
+        rule: the JSON Schema keyword that is violated, such as `type`, `required` or
+            `additionalProperties`; the latter two are reported for the missing and the extra field
+            itself.
+        message: what is wrong, without the value.
+        value: what is there; None if the field is missing.
+    """
+
+    field: str
+    rule: str
+    message: Message
+    value: Any
 
 
 def read_schema(path: Path) -> dict[str, Any]:
@@ -57,6 +87,7 @@ class AnswerSchema:
     Attributes:
         alternatives: the object schemas that it consists of, without references: those of an
             `anyOf` if it consists of that alone, otherwise one.
+        fields: each alternative, prepared for counting.
         names: the top-level fields of all alternatives.
         list_of_objects: the one required field, if it is a list of objects, and the objects'
             schema; otherwise None.
@@ -91,29 +122,22 @@ class AnswerSchema:
                 "not a valid JSON Schema (2020-12): {reason}", reason=reason
             ) from error
         plain = without_references(schema)
-        choices = plain.get("anyOf", [plain]) if "properties" not in plain else [plain]
-        self.alternatives: tuple[dict[str, Any], ...] = tuple(
-            alternative for alternative in choices if isinstance(alternative, dict)
-        )
-        self.names = frozenset(
-            name for alternative in self.alternatives for name in alternative.get("properties", {})
-        )
+        choices = [plain] if "properties" in plain else plain.get("anyOf", [plain])
+        self.alternatives: list[dict[str, Any]] = [
+            choice for choice in choices if isinstance(choice, dict)
+        ]
         self._validators = [compiled(alternative) for alternative in self.alternatives]
-        self._fields = [FieldSchema(alternative) for alternative in self.alternatives]
-        self.all_names = frozenset(name for field in self._fields for name in field.names())
         self._required = [frozenset(schema.get("required", [])) for schema in self.alternatives]
+        self.fields = [FieldSchema(alternative) for alternative in self.alternatives]
+        self.names = frozenset(name for field in self.fields for name in field.fields)
+        self.all_names = frozenset(name for field in self.fields for name in field.names())
         self.list_of_objects = self._list_of_objects()
-        self._names_within = {
-            name: inner.fields.keys()
-            for field in self._fields
-            for name, inner in field.fields.items()
-            if inner.fields
-        }
-        prompts = list(prompts)
-        self.prompts = [" ".join(prompt.split()) for prompt in prompts]
-        self._shown = [value for prompt in prompts for value in self._examples(prompt)]
-        self._checked: tuple[Any, bool] = (_NOTHING, False)  # the last record, and whether it keeps
-        self._shown_leaves = [_leaves(value) for value in self._shown]
+        self.prompts: list[str] = []
+        blocks = Blocks(lists=bool(self.list_of_objects), is_whole=self.has_required)
+        self._shown: list[Any] = []
+        for prompt in prompts:
+            self.prompts.append(" ".join(prompt.split()))
+            blocks.walk(prompt, self._show)
 
     @classmethod
     def load(cls, path: Path, prompts: Iterable[str] = ()) -> "AnswerSchema":
@@ -137,15 +161,9 @@ class AnswerSchema:
             return None
         return (required[0], items) if types_of(field) == {"array"} else None
 
-    def _examples(self, prompt: str) -> Iterator[Any]:
-        """Return the objects and lists of objects in a prompt, read as in an answer."""
-        blocks = Blocks(lists=self.list_of_objects is not None, is_whole=self.has_required)
-        position = 0
-        while (start := blocks.next(prompt, position)) is not None:
-            block = blocks.at(prompt, start)
-            if block.value:
-                yield block.value
-            position = max(block.end if block.value else 0, start + 1)
+    def _show(self, block: Block) -> bool:
+        self._shown.append(block.value)
+        return True
 
     def is_shown(self, value: Any, *, part: bool = False) -> bool:
         """Return whether a value appears in a prompt, as its example or template.
@@ -156,9 +174,9 @@ class AnswerSchema:
         """
         if not part or value in self._shown:
             return value in self._shown
+        leaves = set(islice(leaves_of(value), MAX_VALUES))
         # A single value can be equal by chance.
-        leaves = _leaves(value)
-        return len(leaves) > 1 and any(leaves <= shown for shown in self._shown_leaves)
+        return len(leaves) > 1 and any(leaves <= set(leaves_of(shown)) for shown in self._shown)
 
     def of_objects(self, value: Any) -> dict[str, Any] | None:
         """Return the record whose one list was given bare, or as a single object from it.
@@ -170,14 +188,13 @@ class AnswerSchema:
         Returns:
             `{"advertisements": […]}`; None if the value is something else.
         """
-        if self.list_of_objects is None:
+        if self.list_of_objects is None or not value:
             return None
         name, schema = self.list_of_objects
         fields, required = set(schema.get("properties", {})), set(schema.get("required", []))
         if isinstance(value, dict):
             is_complete = required <= value.keys() if required else fields >= value.keys()
-            is_one = value and name not in value and is_complete
-            return {name: [value]} if is_one else None
+            return {name: [value]} if name not in value and is_complete else None
         is_list = isinstance(value, list) and all(
             isinstance(item, dict)
             and name not in item
@@ -185,7 +202,7 @@ class AnswerSchema:
             and (fields >= item.keys() or 2 * len(required & item.keys()) >= len(required))
             for item in value
         )
-        return {name: value} if value and is_list else None
+        return {name: value} if is_list else None
 
     def lifted(self, record: dict[str, Any]) -> dict[str, Any] | None:
         """Return a record that lacks fields with those that were written inside another field.
@@ -201,15 +218,15 @@ class AnswerSchema:
         Returns:
             None if there are none, or if the record is not whole with them.
         """
+        own = {name: part for field in self.fields for name, part in field.fields.items()}
         lifted: dict[str, Any] = {}
         for name, value in record.items():
-            own = self._names_within.get(name)
-            if own and isinstance(value, dict):
-                astray = (value.keys() & self.names) - own - record.keys()
-                lifted[name] = {key: inner for key, inner in value.items() if key not in astray}
-                lifted |= {key: inner for key, inner in value.items() if key in astray}
-            else:
-                lifted[name] = value
+            fields = own[name].fields if name in own and isinstance(value, dict) else {}
+            astray = (value.keys() & self.names) - fields.keys() - record.keys() if fields else ()
+            lifted[name] = (
+                {key: value[key] for key in value if key not in astray} if astray else value
+            )
+            lifted |= {key: value[key] for key in astray}
         return lifted if self.has_required(lifted) else None
 
     def type_of(self, path: tuple[str, ...]) -> set[str]:
@@ -221,15 +238,15 @@ class AnswerSchema:
         Returns:
             The names of types; none for a field that the schema does not have.
         """
-        level: list[Any] = list(self.alternatives)
+        level = self.fields
         for name in path:
             level = [
                 inner
-                for schema in level
-                for choice in choices_of(schema)
-                if (inner := field_of(choice, name)) is not None
+                for field in level
+                for choice in field.choices or [field]
+                if (inner := choice.items if name == "[]" else choice.fields.get(name))
             ]
-        return {name for schema in level for name in types_of(schema)}
+        return {name for field in level for name in field.called}
 
     def fit(self, value: Any) -> int:
         """Return how many values of an object are where the schema has a field of a fitting type.
@@ -239,24 +256,7 @@ class AnswerSchema:
         """
         if not isinstance(value, dict):
             return 0
-        return max([0, *(field.fit(value) - 1 for field in self._fields)])
-
-    def violations(self, record: Any) -> list[Violation]:
-        """Return the violations of the schema, that is, of its best-fitting alternative.
-
-        Returns:
-            At most `MAX_VIOLATIONS`. A non-conforming answer with more than `MAX_VALUES` values is
-            a single violation.
-        """
-        last, keeps = self._checked  # a record is checked when it is read
-        if record is last and keeps:
-            return []
-        try:
-            return self._violations(record)
-        except UnicodeEncodeError:
-            # A JSON escape can stand for half a surrogate pair, which the validator cannot handle.
-            text = json.dumps(record, ensure_ascii=False)
-            return self._violations(json.loads(text.encode("utf-8", errors="replace")))
+        return max([0, *(field.fit(value) - 1 for field in self.fields)])
 
     def has_required(self, record: Any) -> bool:
         """Return whether it has all required top-level fields of an alternative with any."""
@@ -273,52 +273,134 @@ class AnswerSchema:
         if isinstance(record, dict) and record and self.names and self.names.isdisjoint(record):
             return False
         try:
-            keeps = self._is_valid(record)
+            return any(validator.is_valid(record) for validator in self._validators)
         except UnicodeEncodeError:
             return False
-        self._checked = record, keeps
-        return keeps
 
-    def _is_valid(self, record: Any) -> bool:
-        return any(validator.is_valid(record) for validator in self._validators)
+    def violations(self, record: Any) -> list[Violation]:
+        """Return the violations of the schema, that is, of its best-fitting alternative.
+
+        Returns:
+            At most `MAX_VIOLATIONS`. A non-conforming answer with more than `MAX_VALUES` values is
+            a single violation.
+        """
+        try:
+            return self._violations(record)
+        except UnicodeEncodeError:
+            # A JSON escape can stand for half a surrogate pair, which the validator cannot handle.
+            text = json.dumps(record, ensure_ascii=False)
+            return self._violations(json.loads(text.encode("utf-8", errors="replace")))
 
     def _violations(self, record: Any) -> list[Violation]:
-        if record is not self._checked[0] and self._is_valid(record):
+        if any(validator.is_valid(record) for validator in self._validators):
             return []
-        if _has_more_values(record, MAX_VALUES):
+        if number_of_values(record) > MAX_VALUES:
             wrong = Message("more than {most:,} values: not checked", most=MAX_VALUES)
             return [Violation("", "size", wrong, None)]
-        several = len(self._fields) > 1
-        fits = [field.fit(record) if several else 0 for field in self._fields]
+        fits = [field.fit(record) for field in self.fields]
         violations = [
-            list(islice(violations_of(validator, record), MAX_VIOLATIONS))
+            list(islice(_violations_of(validator, record), MAX_VIOLATIONS))
             for validator, fit in zip(self._validators, fits, strict=True)
             if fit == max(fits)
         ]
         return min(violations, key=len, default=[])
 
 
-def _leaves(value: Any) -> set[tuple[str, str]]:
-    """Return the values in an object or list that are not blank, by their paths without indices."""
-    leaves: set[tuple[str, str]] = set()
-    waiting = [("", value)]
-    while waiting and len(leaves) < MAX_VALUES:
-        path, node = waiting.pop()
-        if isinstance(node, dict):
-            waiting += [(f"{path}.{name}", inner) for name, inner in node.items()]
-        elif isinstance(node, list):
-            waiting += [(path, inner) for inner in node]
-        elif node not in (None, ""):
-            leaves.add((path, str(node)))
-    return leaves
+def _violations_of(validator: Draft202012Validator, record: Any) -> Iterator[Violation]:
+    for error in validator.iter_errors(record):
+        path, rule, kind = error.instance_path, error.kind.name, error.kind
+        if isinstance(kind, ValidationErrorKind.Required):
+            yield Violation(_dotted([*path, kind.property]), rule, _MISSING, None)
+        elif isinstance(kind, ValidationErrorKind.AdditionalProperties):
+            extra = error.instance if isinstance(error.instance, dict) else {}
+            for name in kind.unexpected:
+                yield Violation(_dotted([*path, name]), rule, _NOT_IN_SCHEMA, extra[name])
+        else:
+            yield Violation(_dotted(path), rule, _message(error.message[:MAX_NAME]), error.instance)
 
 
-def _has_more_values(record: Any, limit: int) -> bool:
-    waiting, seen = [record], 1
-    for value in waiting:  # which grows
-        if isinstance(value, _NESTED):
-            seen += len(value)
-            if seen > limit:
-                return True
-            waiting += value.values() if isinstance(value, dict) else value
-    return False
+def _dotted(path: Iterable[str | int]) -> str:
+    """Return a path with `[]` for any item of a list.
+
+    Example:
+        >>> _dotted(["advertisements", 3, "date"])
+        'advertisements[].date'
+    """
+    parts = ("[]" if isinstance(part, int) else f".{part}" for part in path)
+    return "".join(parts).removeprefix(".")[:MAX_NAME]
+
+
+@lru_cache(maxsize=4096)  # a few texts come again and again
+def _message(text: str) -> Message:
+    """Return what the library says, as a message.
+
+    Example:
+        >>> _message('the value is not of type "string"').values
+        {'types': '"string"'}
+    """
+    for template, pattern in zip(_TEMPLATES, _PATTERNS, strict=True):
+        if match := pattern.fullmatch(text):
+            return Message(template, **match.groupdict())
+    return Message(text)
+
+
+def leaves_of(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the values in an object or list that are not blank, by their paths without indices.
+
+    Example:
+        >>> list(leaves_of({"author": {"last_name": "Müller"}, "pages": [1, 2], "note": ""}))
+        [('.author.last_name', 'Müller'), ('.pages', '1'), ('.pages', '2')]
+    """
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from leaves_of(inner, f"{path}.{name}")
+    elif isinstance(value, list):
+        for inner in value:
+            yield from leaves_of(inner, path)
+    elif value not in (None, ""):
+        yield path, str(value)
+
+
+def schema_of(
+    references: Iterable[Mapping[str, Any]], root_list: str | None = None
+) -> AnswerSchema:
+    """Return the form of the answers to look for in texts, inferred from their ground truths.
+
+    It has the fields of the ground truths, at all depths, and no types: an answer can write the
+    value of a field differently from the ground truth, for example a person by name. If each ground
+    truth has only one field, a list of objects, answers have that list.
+
+    Args:
+        references: ground truths.
+        root_list: the field, if any, that an answer can consist of alone.
+
+    Example:
+        >>> schema = schema_of([{"title": "Stellingen"}, {"author": {"last_name": "Müller"}}])
+        >>> sorted(schema.all_names)
+        ['author', 'last_name', 'title']
+        >>> schema_of([{"advertisements": [{"text": "Verloren"}]}]).list_of_objects[0]
+        'advertisements'
+    """
+    references = list(references)
+    schema = _schema_of_objects(references)
+    properties = schema["properties"]
+    only = next(iter(properties)) if len(properties) == 1 else root_list or ""
+    values = [reference[only] for reference in references if only in reference]
+    if values and all(isinstance(value, list) for value in values):
+        items = [item for value in values for item in value]
+        if items and all(isinstance(item, Mapping) for item in items):
+            properties[only] |= {"type": "array", "items": _schema_of_objects(items)}
+            schema["required"] = [only]
+    # A field that no ground truth has may belong to a wrapper.
+    return AnswerSchema(schema | {"additionalProperties": False})
+
+
+def _schema_of_objects(values: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    fields: dict[str, list[Mapping[str, Any]]] = {}
+    for value in values:
+        for name, inner in value.items():
+            fields.setdefault(name, []).extend([inner] if isinstance(inner, Mapping) else [])
+    properties = {
+        name: _schema_of_objects(inner) if inner else {} for name, inner in fields.items()
+    }
+    return {"type": "object", "properties": properties}

@@ -26,6 +26,26 @@ JSON_TYPES: dict[type, frozenset[str]] = {
 ANY_TYPE = frozenset[str]().union(*JSON_TYPES.values())
 
 
+CONFIDENCE = frozenset({"confidence", "confidence_score", "score", "probability"})
+BESIDE = CONFIDENCE | {"value", "reasoning", "source"}
+"""What may be in an object in place of a value."""
+
+
+def is_sure_value(value: Any) -> bool:
+    """Return whether a value is an object of a value and how sure the model is of it.
+
+    Example:
+        >>> is_sure_value({"value": 1957, "confidence": 0.9}), is_sure_value({"value": 1957})
+        (True, False)
+    """
+    return (
+        isinstance(value, dict)
+        and "value" in value
+        and value.keys() <= BESIDE
+        and not CONFIDENCE.isdisjoint(value)
+    )
+
+
 def choices_of(schema: Any) -> list[Any]:
     """Return a field's schema, or the several schemas of its `anyOf`."""
     return schema["anyOf"] if isinstance(schema, dict) and "anyOf" in schema else [schema]
@@ -52,20 +72,24 @@ def types_of(schema: Any) -> frozenset[str]:
 
 
 class FieldSchema:
-    """A schema prepared for counting how much of a value fits."""
+    """A schema prepared for counting how much of a value fits.
+
+    Attributes:
+        called: JSON Schema's names for the types that it allows.
+        types: these types.
+        choices: the schemas of its `anyOf`.
+        fields: those of an object's fields.
+        items: that of a list's items.
+    """
 
     def __init__(self, schema: Any) -> None:
-        names = types_of(schema)
-        self.types = frozenset(kind for kind, called in JSON_TYPES.items() if called & names)
-        self.fields: dict[str, FieldSchema] = {}
-        self.items: FieldSchema | None = None
-        self.choices: list[FieldSchema] = []
-        if isinstance(schema, dict):
-            self.choices = [FieldSchema(choice) for choice in schema.get("anyOf", [])]
-            self.fields = {
-                name: FieldSchema(field) for name, field in schema.get("properties", {}).items()
-            }
-            self.items = FieldSchema(schema["items"]) if "items" in schema else None
+        self.called = types_of(schema)
+        self.types = frozenset(kind for kind, names in JSON_TYPES.items() if names & self.called)
+        parts = schema if isinstance(schema, dict) else {}
+        self.choices = [FieldSchema(choice) for choice in parts.get("anyOf", [])]
+        fields = parts.get("properties", {})
+        self.fields = {name: FieldSchema(field) for name, field in fields.items()}
+        self.items = FieldSchema(parts["items"]) if "items" in parts else None
 
     def names(self) -> Iterator[str]:
         """Yield the fields in it at any depth."""
@@ -75,18 +99,18 @@ class FieldSchema:
 
     def fit(self, value: Any) -> int:
         """Return how many values, this and those in it, are of a fitting type; 0 if this is not."""
+        if "value" not in self.fields and is_sure_value(value):
+            return self.fit(value["value"])
         if type(value) not in self.types:
             return 0
         if self.choices:
             return max(choice.fit(value) for choice in self.choices)
-        fit = 1
         if isinstance(value, dict):
-            for name in self.fields.keys() & value.keys():
-                fit += self.fields[name].fit(value[name])
-        elif isinstance(value, list) and self.items:
-            for inner in value:
-                fit += self.items.fit(inner)
-        return fit
+            known = self.fields.keys() & value.keys()
+            return 1 + sum(self.fields[name].fit(value[name]) for name in known)
+        if isinstance(value, list) and self.items:
+            return 1 + sum(map(self.items.fit, value))
+        return 1
 
 
 def without_references(schema: dict[str, Any]) -> dict[str, Any]:
@@ -108,8 +132,7 @@ def without_references(schema: dict[str, Any]) -> dict[str, Any]:
             return [resolved(inner, depth + 1) for inner in node]
         if not isinstance(node, dict):
             return node
-        reference = node.get("$ref")
-        if isinstance(reference, str):
+        if isinstance(reference := node.get("$ref"), str):
             titles = {key: node[key] for key in ("title", "titles") if key in node}
             return {**resolved(_at(schema, reference), depth + 1), **titles}
         return {key: resolved(inner, depth + 1) for key, inner in node.items() if key != "$defs"}

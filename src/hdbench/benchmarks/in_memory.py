@@ -10,7 +10,7 @@ from typing import Any
 
 from hdbench.answers.fields import nested
 from hdbench.answers.in_memory import Entry, entries, write_entries
-from hdbench.answers.inferred import schema_of
+from hdbench.answers.schema import schema_of
 from hdbench.benchmarks.benchmark import METADATA, SCHEMA, Benchmark, load_benchmark
 from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.spec import BenchmarkSpec

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from hdbench.answers.answer import KINDS, Answer, Kind, Status
-from hdbench.answers.violations import Violation
+from hdbench.answers.schema import Violation
 from hdbench.errors import escaped
 from hdbench.evaluation.shared_fields import EXAMPLES, SharedFields
 from hdbench.results.items import ScoredItem

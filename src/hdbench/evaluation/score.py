@@ -10,8 +10,8 @@ from hdbench.answers import ReadAs
 from hdbench.answers.answer import Answer
 from hdbench.answers.answers import AnswerReader, Answers
 from hdbench.answers.bounds import Bounds
+from hdbench.answers.schema import Violation
 from hdbench.answers.usage import Usage
-from hdbench.answers.violations import Violation
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.benchmark import Benchmark, Item, load_benchmark
 from hdbench.benchmarks.provenance import Provenance

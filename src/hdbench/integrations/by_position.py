@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hdbench.answers.answer import Answer
-from hdbench.answers.inferred import schema_of
-from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.schema import AnswerSchema, schema_of
 from hdbench.answers.text import read_text
 from hdbench.common.jsonio import FINITE, parse_json
 from hdbench.errors import HdbenchError

@@ -319,6 +319,53 @@ THOUGHTS = {
     ),
 }
 
+ANALYSIS = "<|channel|>analysis<|message|>"
+FINAL = "<|start|>assistant<|channel|>final"
+CALL = (
+    "<|start|>assistant<|channel|>commentary to=functions.zoom <|constrain|>json<|message|>"
+    '{"path": "page.png"}<|call|>'
+)
+
+TURNS: dict[str, Make] = {
+    "Harmony, final": lambda c: f"{FINAL} <|constrain|>json<|message|>{c.json}<|return|>",
+    "Harmony, from its channel on": lambda c: f"<|channel|>final<|message|>{c.lines}",
+    "Harmony, thoughts": lambda c: (
+        f"{ANALYSIS}Is it {dump(c.draft)}?<|end|>{FINAL}<|message|>{c.json}<|return|>"
+    ),
+    "Harmony, straight after thoughts": lambda c: f"{ANALYSIS}{dump(c.draft)}<|end|>{c.json}",
+    "Harmony, a call": lambda c: f"{CALL}{FINAL}<|message|>{c.json}<|return|>",
+    "Harmony, a call after thoughts": lambda c: (
+        f"{ANALYSIS}So.<|end|>{CALL}{ANALYSIS}{dump(c.draft)}<|end|>{FINAL}<|message|>{c.json}"
+    ),
+    "Harmony, a fence": lambda c: f"{FINAL}<|message|>Sure:\n{fence(c.lines)}<|return|>",
+    "Harmony, another turn": lambda c: (
+        f"{FINAL}<|message|>{c.json}<|return|><|start|>user<|message|>No, {dump(c.draft)}<|end|>"
+    ),
+    "Harmony, its whole talk": lambda c: (
+        f"<|start|>system<|message|>Read.<|end|><|start|>user<|message|>{c.prompt}<|end|>"
+        f"<|start|>assistant{ANALYSIS}{dump(c.draft)}<|end|>{FINAL}<|message|>{c.json}<|return|>"
+    ),
+    "Harmony without tokens": lambda c: f"analysisIs it {dump(c.draft)}?assistantfinal{c.json}",
+    "Harmony without its first token": lambda c: (
+        f"analysis<|message|>{dump(c.draft)}<|end|>{FINAL}<|message|>{c.json}"
+    ),
+    "a whole talk of Qwen": lambda c: (
+        f"<|im_start|>user\n{c.prompt}<|im_end|>\n<|im_start|>assistant\n{c.json}<|im_end|>"
+    ),
+    **{
+        f"another turn after {end}": lambda c, end=end: f"{c.json}{end}\nuser\n{dump(c.draft)}"
+        for end in (
+            "<|im_end|>",
+            "<|eot_id|>",
+            "</s>",
+            "<end_of_turn>",
+            "<|endoftext|>",
+            "<|return|>",
+            "<|end|>",
+        )
+    },
+}
+
 LAST: dict[str, Make] = {
     **{
         f"thoughts, {name}": lambda c, tags=tags: (
@@ -469,7 +516,7 @@ DAMAGED: dict[str, Make] = {
     ),
 }
 
-ANSWERS = FORMS | SEVERAL | LAST | DAMAGED
+ANSWERS = FORMS | SEVERAL | TURNS | LAST | DAMAGED
 
 
 def as_xml(value: Any, name: str) -> str:
@@ -649,6 +696,13 @@ NO_ANSWERS: dict[str, tuple[str, Make]] = {
         lambda c: dump({name: {"type": "string"} for name in c.record}),
     ),
     "thoughts alone": ("thoughts", lambda c: f"<think>It may be {c.json}</think>"),
+    "Harmony, thoughts alone": ("thoughts", lambda c: f"{ANALYSIS}It may be {c.json}"),
+    "Harmony, a call alone": ("thoughts", lambda c: f"{ANALYSIS}{c.json}<|end|>{CALL}"),
+    "reasoning only": (
+        "thoughts",
+        lambda c: dump({"choices": [{"message": {"content": "", "reasoning_content": c.json}}]}),
+    ),
+    "reasoning in a field": ("thoughts", lambda c: dump({"reasoning_content": fence(c.json)})),
     "thoughts that never end": ("thoughts", lambda c: f"<think>It may be {c.json}"),
 }
 """Class → the kind under which it is counted, and how it is made."""

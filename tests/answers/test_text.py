@@ -414,6 +414,59 @@ def test_metadata_is_no_wrapper_where_the_schema_has_both_forms():
     assert read_value({"answer": {"send_date": ["1926"]}}, both).status == "unwrapped"
 
 
+SURE = {
+    "author": {
+        "value": {"last_name": {"value": "Müller", "confidence": 0.5}, "first_name": "Maurice"},
+        "probability": 0.25,
+    },
+    "publication": {
+        "title": {"value": "Die {sic} [1] Welt", "score": 0.75, "source": "line 3"},
+        "year": {"value": 1957, "confidence_score": 1, "reasoning": "as printed"},
+    },
+}
+HOW_SURE = {
+    "author": 0.25,
+    "author.last_name": 0.5,
+    "publication.title": 0.75,
+    "publication.year": 1.0,
+}
+
+
+@pytest.mark.parametrize("wrap", [lambda v: v, lambda v: {"result": v}, lambda v: [v]])
+def test_a_value_with_its_confidence_is_the_value(wrap):
+    for answer in (
+        read_value(wrap(SURE), CARD),
+        read_text(f"Here:\n{json.dumps(wrap(SURE))}", CARD),
+        read_text(json.dumps(json.dumps(wrap(SURE))), CARD),
+    ):
+        assert answer[:2] == (RECORD, "unwrapped")
+        assert answer.confidences == HOW_SURE
+    assert read_value(RECORD, CARD).confidences is None
+
+
+def test_of_items_the_confidence_has_their_number():
+    ads = [ADS[0], ADS[1] | {"text": {"value": "Verloren", "confidence": "high"}}]
+    ads[0] = ads[0] | {"date": {"value": "1731-01-02", "confidence": 0.5}}
+    answer = read_value({"advertisements": ads}, PAGES)
+    assert answer.prediction == {"advertisements": ADS}
+    assert answer.confidences == {"advertisements[0].date": 0.5}
+
+
+def test_an_object_with_a_value_stays_where_the_schema_has_it():
+    fields = {"size": {"properties": {"value": {"type": "number"}, "score": {}}}}
+    schema = AnswerSchema({"properties": fields})
+    record = {"size": {"value": 3, "score": 1}}
+    assert read_value(record, schema)[:2] == (record, "clean")
+    assert read_value(SURE)[:2] == (SURE, "clean")  # without a schema
+
+
+def test_a_token_in_a_text_of_sound_json_ends_nothing():
+    record = RECORD | {"note": "a<|im_end|>b</s>c<|return|>"}
+    assert read_text(json.dumps(record), CARD)[:2] == (record, "clean")
+    struck = RECORD | {"note": "<s>Haus</s> Hof"}
+    assert read_text(f"```json\n{json.dumps(struck)}\n```", CARD)[:2] == (struck, "unwrapped")
+
+
 HALF = MAX_DAMAGED // 2
 HOSTILE = {
     "opening braces": "{" * MAX_DAMAGED,
@@ -430,6 +483,9 @@ HOSTILE = {
     "round brackets": '{"a":' + "(" * HALF,
     "backslashes": '{"a":"' + "\\" * (MAX_DAMAGED - 10),
     "a number": '{"a":' + "1" * (MAX_DAMAGED - 10),
+    "backticks": "`" * MAX_DAMAGED,
+    "tags that end": "x</s>" * (MAX_DAMAGED // 5),
+    "turns": "<|im_start|>" * (MAX_DAMAGED // 12),
 }
 
 

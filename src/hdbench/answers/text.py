@@ -92,7 +92,8 @@ class _Reader:
     def read(self, value: Any) -> Answer:
         """Return the record in an answer; if it holds none, what it is instead."""
         answer = self.text(value, 0) if isinstance(value, str) else self.value(value, 0)
-        if answer.is_record and not (isinstance(value, str) and "value" not in value):
+        known = "value" in self.schema.all_names or not self.schema.names
+        if answer.is_record and not known and not (isinstance(value, str) and "value" not in value):
             confidences: dict[str, float] = {}
             plain = self.without_confidence(answer.prediction, "", confidences)
             if plain != answer.prediction:
@@ -110,7 +111,7 @@ class _Reader:
 
     def without_confidence(self, node: Any, path: str, confidences: dict[str, float]) -> Any:
         """Return a value without the objects that have a value and its confidence."""
-        if is_sure_value(node) and path and "value" not in self.schema.all_names:
+        if path and is_sure_value(node):
             number = next(node[key] for key in CONFIDENCE & node.keys())
             if isinstance(number, int | float):
                 confidences[path] = float(number)

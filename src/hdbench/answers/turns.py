@@ -73,4 +73,4 @@ def _without_thoughts(text: str) -> str:
         elif not thinking:
             kept.append(text[position : tag.start()])
             thinking = True
-    return "\n".join(kept if thinking else [*kept, text[position:]])
+    return "\n".join(filter(None, kept if thinking else [*kept, text[position:]]))

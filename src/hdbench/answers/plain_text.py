@@ -1,0 +1,165 @@
+r"""The words of a page in what a model wrote, as `plain_text` gives them.
+
+What is not known to be a mark stays as written: asterisks, numbers and hyphens that begin a line,
+and anything in angle brackets that is not a tag of HTML or DocTags. Tags are looked for one by one,
+since models leave them open, and a parser of HTML would nest them.
+"""
+
+import html
+import re
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from hdbench.answers.turns import answer_in
+
+MAX_MARKDOWN = 200_000
+"""Maximum number of characters in a text whose Markdown is removed. A page has some 5,000."""
+
+PAGE_BREAK = "\f"
+
+WHOLE_FENCE = re.compile(r"\s*(```+|~~~+)[\w-]*\n(?P<inner>.*)\n[ \t]*\1\s*", re.DOTALL)
+
+LABELS = (
+    "text|title|sub_title|image|image_caption|figure|figure_caption|figure_title|table|"
+    "table_caption|table_footnote|equation|formula|header|footer|footnote|list|page_number"
+)
+PLACES = re.compile(
+    rf"""
+    <\|ref\|>(?:{LABELS})<\|/ref\|>\n?
+    | <\|(?P<box>det|box_start|quad_start)\|> [\s\d.,()\[\]-]*+ <\|(?:/det|box_end|quad_end)\|>\n?
+    | <(?P<name>bbox|box|quad)> [\s\d.,()\[\]-]*+ </(?P=name)>
+    | <(?:loc|bbox|x|y|class)_[\w.-]{{1,30}}>
+    | <\|/?\w{{1,30}}\|> | \A<(?:s|bos)>
+    """,
+    re.VERBOSE,
+)
+"""Where on the image something is, what part of a page it is, and other tokens of models."""
+
+BLOCKS = (
+    "p|div|h[1-6]|br|hr|li|[uo]l|dl|dt|dd|tr|table|thead|tbody|tfoot|section|article|header|footer|"
+    "main|html|head|body|title|blockquote|pre|center|figure|figcaption|caption|doctag|text|"
+    "section_header_level_\\d|page_header|page_footer|list_item|ordered_list|unordered_list|"
+    "footnote|otsl|nl|picture|chart|formula|document_index|group|page_break"
+)
+CELLS = "td|th|[feluxc]cel|ched|rhed|srow"
+INLINE = "b|i|u|em|strong|span|su[pb]|small|big|a|font|mark|del|ins|s|code|img"
+ATTRIBUTES = r"""(?:\s+[\w:-]{1,40}=(?:"[^"<>]{0,500}"|'[^'<>]{0,500}'|[^\s"'<>]{1,200}))*\s*/?"""
+TAGS = re.compile(
+    rf"(?<!\s)\s*+(?:</?(?:{BLOCKS}|{CELLS}){ATTRIBUTES}>\s*+)+|</?(?:{INLINE}){ATTRIBUTES}>",
+    re.IGNORECASE,
+)
+IN_BLOCK = re.compile(rf"</?(?:{BLOCKS})\b", re.IGNORECASE)
+
+FOOTNOTE = re.compile(r"(?:(?<=\s)|\A)(?=\*{1,3}\))")
+"""Before an asterisk as the sign of a note, as in `*) see below`, which opens no emphasis."""
+
+LINE_END = re.compile(r"(\r\n?|\n)")
+QUOTED = re.compile(r"\A(?:[ \t]{0,3}>[ \t]?)+")
+
+_MARKDOWN = (
+    MarkdownIt("commonmark", {"html": False})
+    .enable("table")
+    .disable(["code", "html_block", "html_inline", "reference", "lheading", "backticks"])
+)
+# Otherwise `[Müller](1820)` of a page would lose its date.
+_MARKDOWN.validateLink = lambda url: bool(re.search(r"[/.#:@]", url))  # type: ignore[method-assign]
+
+
+def plain_text(text: str, *, markdown: bool = True) -> str:
+    r"""Return the words of a page in a model's text, with its line ends.
+
+    Thoughts, further turns and tokens go; so do a fence around all of it, the tags of HTML and
+    DocTags, and Markdown's marks: those of headings, emphasis, quotations, rules, links, images and
+    fences. Rows of tables have spaces between their cells. The markers of lists stay, since a page
+    may have them. `---` alone on a line, and `<page_break>`, are page breaks.
+
+    Args:
+        text: what the model wrote.
+        markdown: whether Markdown's marks go.
+
+    Returns:
+        The text, with a form feed for each page break; a text without any of this is unchanged.
+
+    Example:
+        >>> plain_text("## Zu verkaufen\n\n1. Ein *neues* Klavier<br>\n2. Heu<|im_end|>")
+        'Zu verkaufen\n\n1. Ein neues Klavier\n2. Heu'
+    """
+    if not text.strip():
+        return text
+    answer = answer_in(text)
+    text = text if answer == text else answer.strip("\n ")
+    if (fence := WHOLE_FENCE.fullmatch(text)) and f"\n{fence[1]}" not in fence["inner"]:
+        text = fence["inner"]
+    text = PLACES.sub("", text)
+    without_tags = TAGS.sub(_between, text)
+    if without_tags != text:
+        text = html.unescape(without_tags).strip("\n")
+    return _without_markdown(text) if markdown and len(text) <= MAX_MARKDOWN else text
+
+
+def _between(tags: re.Match[str]) -> str:
+    """Return what stands in place of tags: a line end, or a space between cells."""
+    if "page_break" in tags[0]:
+        return f"\n{PAGE_BREAK}\n"
+    if IN_BLOCK.search(tags[0]):
+        return "\n"
+    return " " if re.match(rf"\s*</?(?:{CELLS})", tags[0], re.IGNORECASE) else ""
+
+
+def _without_markdown(text: str) -> str:
+    """Return the text without Markdown's marks; a line without any stays as it is."""
+    parts = [*LINE_END.split(text), ""]
+    lines, ends = parts[::2], parts[1::2]
+    source = LINE_END.split(FOOTNOTE.sub(r"\\", text))[::2]
+    gone: set[int] = set()
+    cells: list[str] | None = None
+    is_heading, row = False, 0
+    tokens = _MARKDOWN.parse("\n".join(source))
+    for token in tokens:
+        first, last = token.map or (0, 0)
+        match token.type:
+            case "heading_open" | "heading_close":
+                is_heading = token.nesting > 0
+            case "hr":
+                is_between = token not in (tokens[0], tokens[-1]) and lines[first] == "---"
+                lines[first] = PAGE_BREAK if is_between else ""
+            case "fence":
+                is_closed = last - 1 > first and source[last - 1].strip("> \t") == token.markup
+                gone |= {first, last - 1} if is_closed else {first}
+            case "blockquote_open":
+                lines[first:last] = [QUOTED.sub("", line) for line in lines[first:last]]
+                source[first:last] = [QUOTED.sub("", line) for line in source[first:last]]
+            case "table_open":
+                gone.add(first + 1)
+            case "tr_open":
+                cells, row = [], first
+            case "tr_close":
+                lines[row], cells = " ".join(filter(None, cells or [])), None
+            case "inline" if cells is not None:
+                cells.append(_words(token))
+            case "inline" if is_heading:
+                lines[first] = _words(token)
+            case "inline":
+                marked, words = token.content.split("\n"), _words(token).split("\n")
+                same = len(marked) == len(words)
+                for number, pair in enumerate(
+                    zip(marked, words, strict=True) if same else (), first
+                ):
+                    before, was, after = source[number].rpartition(pair[0].strip(" \t"))
+                    now = pair[1].strip(" \t")
+                    lines[number] = lines[number] if was == now else before + now + after
+    return "".join(
+        line + end
+        for number, (line, end) in enumerate(zip(lines, ends, strict=True))
+        if number not in gone
+    )
+
+
+def _words(token: Token) -> str:
+    """Return what is within marks."""
+    return "".join(
+        "\n" if child.type in ("softbreak", "hardbreak") else child.content
+        for child in token.children or []
+        if child.type != "image"
+    )

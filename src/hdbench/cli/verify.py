@@ -26,12 +26,9 @@ def command(
         file: What hdbench score --json or hdbench trust decide --json wrote.
         answers: The answers; by default those that the result names.
     """
-    if not is_decision(file):
-        lines = verify(file, answers)
-    elif answers is None:
-        lines = verify_decision(file)
-    else:
+    if (is_trust := is_decision(file)) and answers:
         raise HdbenchError("--answers: the answers of a decision are those of its plan")
+    lines = verify_decision(file) if is_trust else verify(file, answers)
     if not lines:
         say("{place}: equal", place=file)
         return

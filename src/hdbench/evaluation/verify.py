@@ -136,5 +136,4 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _shown(values: Mapping[str, Any], path: str) -> str:
-    text = json.dumps(values[path], ensure_ascii=False) if path in values else _ABSENT
-    return text[:MAX_LINE] if len(text) > MAX_LINE else text
+    return json.dumps(values[path], ensure_ascii=False)[:MAX_LINE] if path in values else _ABSENT

@@ -29,12 +29,9 @@ def verify_decision(path: Path) -> list[Message]:
     plan = read_plan(plan_file)
     if plan.hash() != decision.plan:
         raise HdbenchError(
-            "{place}: not the plan of {decision} (its hash is {now}…, not {noted}…): put that one "
-            "there",
+            "{place}: not the plan of {decision}: put that one there",
             place=plan_file,
             decision=path,
-            now=plan.hash()[:12],
-            noted=decision.plan[:12],
         )
     loaded = load_benchmark(decision.benchmark)
     learning = read_learning(plan, loaded, plan_file)

@@ -1,7 +1,7 @@
 """A result as plots, PNG and SVG, for a paper or a talk."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -82,17 +82,20 @@ def plots(result: Result, language: str = "en", titles: Titles = str) -> dict[st
     Returns:
         `fields.png` → content, and so on.
     """
+    drawn: dict[str, Callable[[], Plot]] = {
+        "fields": lambda: _fields(result, language, titles),
+        "errors": lambda: _errors(result, language, titles),
+        "items": lambda: _items(result, language),
+    }
     with paper_style():
-        figures = {
-            "fields": _fields(result, language, titles),
-            "errors": _errors(result, language, titles),
-            "items": _items(result, language),
-        }
         return {
-            f"{name}.{kind}": figure.bytes_of(kind)
-            for name, figure in figures.items()
-            for kind in ("png", "svg")
+            f"{name}.{kind}": data for name, draw in drawn.items() for kind, data in _files(draw())
         }
+
+
+def _files(plot: Plot) -> list[tuple[str, bytes]]:
+    """Return the files of a plot by their kind; the plot, which takes much memory, is not kept."""
+    return [(kind, plot.bytes_of(kind)) for kind in ("png", "svg")]
 
 
 def _fields(result: Result, language: str, titles: Titles) -> Plot:

@@ -38,3 +38,23 @@ def test_a_note_says_in_how_many_answers(apart, said, tmp_path, run_hdbench, mon
     assert result.rates["cer"] == 0
     assert [note.partition(" (")[0] for note in result.reading.notes] == said
     assert score("hdb/lines", "a.jsonl", Settings("published")).reading.notes == []
+
+
+def test_names_of_fields_keep_to_the_schema_however_they_are_written(
+    tmp_path, run_hdbench, monkeypatch
+):
+    truth = {"Größe": "8°", "Maß": "3"}
+    rows = [{"text": "x", "id": "1", "ground_truth": truth}]
+    figure = {"metric": "record_f1", "headline": "f1_micro", "higher_is_better": True}
+    write_lines(tmp_path / "lines", rows, **figure)
+    fields = {"Größe": {"type": "string"}, "Maß": {"type": "string"}}
+    schema = {"type": "object", "required": ["Größe"], "properties": fields}
+    (tmp_path / "lines/answer.schema.json").write_text(json.dumps(schema))
+    assert run_hdbench("build", "./lines", cwd=tmp_path).returncode == 0
+    monkeypatch.chdir(tmp_path)
+    answer = unicodedata.normalize("NFD", json.dumps(truth | {"Maß": 3}, ensure_ascii=False))
+    for line in ({"prediction": json.loads(answer)}, {"text": f"Here it is: {answer}"}):
+        (tmp_path / "a.jsonl").write_text(json.dumps({"id": "1", **line}) + "\n")
+        result = score("hdb/lines", "a.jsonl")
+        assert result.rates["f1_micro"] == 1
+        assert result.reading.schema_violations == {"Maß": {"type": 1}}

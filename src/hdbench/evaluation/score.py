@@ -10,7 +10,7 @@ from hdbench.answers import ReadAs
 from hdbench.answers.answer import Answer
 from hdbench.answers.answers import AnswerReader, Answers
 from hdbench.answers.bounds import Bounds
-from hdbench.answers.schema import Violation
+from hdbench.answers.schema import AnswerSchema, Violation
 from hdbench.answers.usage import Usage
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.benchmark import Benchmark, Item, load_benchmark
@@ -28,6 +28,7 @@ from hdbench.results.items import ScoreCollector, prepare
 from hdbench.results.parts import AnswersRead, DraftedItems, ScoredDataset, ScoredFile
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import RunWarning, id_message
+from hdbench.scoring.canonical_form import canonical_value
 from hdbench.scoring.metric import Metric
 
 Exchange = Callable[[str | None, Any, dict[str, Any]], Any]
@@ -252,7 +253,7 @@ def _scored(
             answer = answers.take(item_id, reader)
             violations = []
             if schema is not None and isinstance(answer.prediction, dict):
-                violations = schema.violations(answer.prediction)
+                violations = _violations(schema, answer.prediction)
             read[read_as] = answer, violations
         if item is None:
             continue
@@ -266,6 +267,14 @@ def _scored(
             "{benchmark}: no item has a ground truth to score against", benchmark=run.benchmark.id
         )
     return [scoring.result(run, answers, items, answered, drafts) for scoring in scorings]
+
+
+def _violations(schema: AnswerSchema, record: dict[str, Any]) -> list[Violation]:
+    """Return the violations of a schema by a record, in whichever form its keys are written."""
+    violations = schema.violations(record)
+    if violations and (form := canonical_value(record)) is not record:
+        return min(violations, schema.violations(form), key=len)
+    return violations
 
 
 class _Scoring:

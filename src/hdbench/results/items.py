@@ -120,24 +120,25 @@ class ScoreCollector:
         coverage = coverage_of(record, metric.protocol)
         score = metric.score(record if coverage == "answered" else None, prepared)
         item = ScoredItem(metric, answer, prepared, coverage, score)
+        status, statistics = item.status, score.statistics
         self._ids.append(answer.id)
-        self._statuses.append(item.status)
-        self._rewritten += score.rewritten
+        self._statuses.append(status)
+        if score.rewritten:
+            self._rewritten += 1
         if stratum is not None:
             self._strata.append(stratum)
         if kind := _kind(answer, coverage):
             self._kinds[kind] += 1
-        elif coverage == "answered" and item.status != "clean":
+        elif coverage == "answered" and status != "clean":
             lost = metric.score(None, prepared).statistics
             self._strict[answer.id] = {name: number for name, number in lost.items() if number}
         for name, column in self._columns.items():
-            column.append(score.statistics.get(name, 0))
+            column.append(statistics.get(name, 0))
         counts = self._fields[stratum or 0]
         for outcome, paths in score.fields.items():
             if paths:  # to count none takes time, too
                 counts[outcome].update(paths)
-        figure = score.statistics[metric.item_figure]
-        if len(self._worst) < WORST or figure < self._worst[-1].figure:
+        if len(self._worst) < WORST or statistics[metric.item_figure] < self._worst[-1].figure:
             self._worst = sorted([*self._worst, item], key=attrgetter("figure"))[:WORST]
         if self._details:
             self._per_item.append(item.details())

@@ -107,8 +107,8 @@ def compare_fields(
         if compare is None and value == reference:
             correct.append(path)
             continue
-        if canonical:
-            check_form(value)
+        if canonical and not (type(value) is str and value.isascii() and value.isprintable()):
+            check_form(value)  # of most values this need not be asked
         same = (compare or similarity)(reference, value)
         (correct if same >= threshold else substituted).append(path)
         if same != 1.0:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from hdbench.answers.blocks import MAX_BLOCKS, MAX_BRACES, MAX_DAMAGED
+from hdbench.answers.blocks import MAX_BLOCKS, MAX_DAMAGED
 from hdbench.answers.no_answer import kind_of_object
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text, read_value
@@ -505,9 +505,9 @@ def test_the_search_is_bounded():
 
 
 def test_repair_is_bounded():
-    damaged = '{"a": [' + "{}," * (MAX_BRACES + 1) + '], "b": 1,}'
+    damaged = '{"a": [' + "{}," * 10_000 + '], "b": 1,}'
     assert read_text(damaged).status == "unparsable"
-    assert read_text(damaged.replace("{},", "", 10)).status == "repaired"
+    assert read_text(damaged.replace("{},", "", 200)).status == "repaired"
 
 
 def test_sound_json_may_be_long():

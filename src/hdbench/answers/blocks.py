@@ -20,17 +20,10 @@ times."""
 
 SCANNED, REPAIRED = 5, 16
 
-MIN_REPAIRED = 3_000
+MIN_REPAIRED, OF_BRACE, OF_QUOTES = 3_000, 50, 1 / 32
 """The number of characters that a shorter block counts as when it is repaired: many small ones can
-take as long as a large one."""
-
-MAX_BRACES = 10_000
-"""Maximum number of opening brackets in a block that is repaired: hostile ones would take hours. A
-page of advertisements has some thirty."""
-
-MAX_QUOTES = 4_000
-"""Maximum number of quotation marks in a block that is repaired: the time grows with their
-square."""
+take as long as a large one. For each opening bracket it is at least so many, and for quotation
+marks this part of the square of their number, with which the time grows."""
 
 MAX_BLOCKS = 1_000
 """Maximum number of brackets at which to look for a block, over all texts of an answer."""
@@ -232,9 +225,10 @@ class Blocks:
         try:
             value = LENIENT.decode(block)
         except (ValueError, RecursionError):
-            self._work -= REPAIRED * max(len(block), MIN_REPAIRED)
-            brackets = sum(map(block.count, "{[("))
-            if self._work < 0 or brackets > MAX_BRACES or sum(map(block.count, "\"'")) > MAX_QUOTES:
+            braces, quotes = (sum(map(block.count, signs)) for signs in ("{[(", "\"'"))
+            size = max(len(block), MIN_REPAIRED, OF_BRACE * braces, OF_QUOTES * quotes**2)
+            self._work -= REPAIRED * int(size)
+            if self._work < 0:
                 return None
             import json_repair  # noqa: PLC0415  slow to import, and seldom needed
 

@@ -223,10 +223,10 @@ class AnswerSchema:
         for name, value in record.items():
             fields = own[name].fields if name in own and isinstance(value, dict) else {}
             astray = (value.keys() & self.names) - fields.keys() - record.keys() if fields else ()
-            lifted[name] = (
-                {key: value[key] for key in value if key not in astray} if astray else value
-            )
-            lifted |= {key: value[key] for key in astray}
+            lifted[name] = value
+            if astray:
+                lifted[name] = {key: inner for key, inner in value.items() if key not in astray}
+                lifted |= {key: inner for key, inner in value.items() if key in astray}
         return lifted if self.has_required(lifted) else None
 
     def type_of(self, path: tuple[str, ...]) -> set[str]:

@@ -282,7 +282,8 @@ def _with_names(value: Any, names: frozenset[str]) -> Any:
         return value
     named: dict[str, Any] = {}
     for key, inner in value.items():
-        plain = key if key in names else unquote(key).replace("\\", "").strip('"* :\u00a0')
-        is_meant = plain in names and plain not in value
-        named[plain if is_meant else key] = _with_names(inner, names)
+        if key not in names:
+            plain = unquote(key).replace("\\", "").strip('"* :\u00a0')
+            key = plain if plain in names and plain not in value else key  # noqa: PLW2901
+        named[key] = _with_names(inner, names) if isinstance(inner, dict | list) else inner
     return named

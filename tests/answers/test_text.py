@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hdbench.answers.blocks import MAX_BLOCKS, MAX_DAMAGED
 from hdbench.answers.no_answer import kind_of_object
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.text import read_text, read_value
+from hdbench.answers.text import MAX_VALUES, read_text, read_value
 from hdbench.common.jsonio import is_too_deep
 
 CARD = AnswerSchema(
@@ -507,7 +507,15 @@ def test_the_search_is_bounded():
 def test_repair_is_bounded():
     damaged = '{"a": [' + "{}," * 10_000 + '], "b": 1,}'
     assert read_text(damaged).status == "unparsable"
-    assert read_text(damaged.replace("{},", "", 200)).status == "repaired"
+    assert read_text(damaged.replace("{},", "", 1_000)).status == "repaired"
+
+
+def test_a_record_has_a_bounded_number_of_values():
+    many = RECORD | {"note": dict.fromkeys(map(str, range(MAX_VALUES)), 1)}
+    assert read_value(many, CARD)[:3] == (None, "unparsable", "other")
+    assert read_text(json.dumps(many), CARD).status == "unparsable"
+    del many["note"]["0"], many["note"]["1"], many["note"]["2"], many["note"]["3"]
+    assert read_value(many, CARD)[:2] == (many, "clean")
 
 
 def test_sound_json_may_be_long():

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 from hdbench.answers.answer import Answer, Kind, Status
 from hdbench.answers.blocks import MAX_DAMAGED, Block, Blocks, has_constant
+from hdbench.answers.bounds import number_of_values
 from hdbench.answers.joining import Joiner, at_least
 from hdbench.answers.no_answer import kind_of_object, kind_of_text
 from hdbench.answers.respelling import respelled
@@ -20,6 +21,10 @@ MAX_NODES, MAX_INNER_DEPTH = 6_000, 6
 
 MAX_TEXTS, MAX_LEVELS = 200, 3
 """Maximum number of texts within an answer that are read as answers, and their maximum nesting."""
+
+MAX_VALUES = 100_000
+"""Maximum number of values in a record; scoring takes more time and memory for each. A page of
+advertisements has some 200."""
 
 MIN_PROMPT = 40
 """Minimum number of characters in a text for it to be recognized as a part of the prompt."""
@@ -200,12 +205,13 @@ class _Reader:
         """Return the record in a JSON value other than a text."""
         if value is None:
             return Answer(None, "unanswered")
+        if number_of_values(value) > MAX_VALUES:
+            return self.nothing(None, "other")
         before = len(self.kinds)
         if records := self.records(value, level):
             return self.one(records)
-        return self.nothing(
-            value, next((kind for kind in self.kinds[before:] if kind != "text"), "other")
-        )
+        kinds = (kind for kind in self.kinds[before:] if kind != "text")
+        return self.nothing(value, next(kinds, "other"))
 
     def records(
         self, node: Any, level: int, depth: int = 0, *, in_schema: bool = False
@@ -220,14 +226,11 @@ class _Reader:
         status: Status = "unwrapped"
         if isinstance(node, dict) and not depth:
             given, keeps = node, bool(schema.names) and schema.keeps_to(node)
-            node = node if keeps else _with_names(node, schema.all_names)
+            node = node if keeps or not schema.names else _with_names(node, schema.all_names)
             status = "clean" if node == given else "repaired"
         record = schema.of_objects(node) or (node if isinstance(node, dict) else None)
-        kind = (
-            kind_of_object(record if isinstance(node, list) else node, schema, keeps=keeps)
-            if record is not None
-            else None
-        )
+        shown = record if isinstance(node, list) else node
+        kind = None if shown is None else kind_of_object(shown, schema, keeps=keeps)
         if kind:
             self.kinds.append(kind)
             if kind in ("prompt", "template") or not schema.names:

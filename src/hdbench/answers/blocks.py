@@ -70,32 +70,22 @@ def has_constant(text: str) -> bool:
     return False
 
 
-class Scan(NamedTuple):
-    """End of a block, and its complete part.
-
-    Attributes:
-        end: where the block's first bracket is closed; 0 if it never is.
-        kept: the block up to its last complete value, with its brackets closed; empty if it has no
-            complete value.
-        in_text: whether the block ends within a text.
-    """
-
-    end: int
-    kept: str
-    in_text: bool = False
-
-
-def scan(block: str) -> Scan:
+def scan(block: str) -> tuple[int, str, bool]:
     """Find the end of a block that begins with an opening bracket.
 
     A value is complete if something follows it, or if its closing quotation mark or bracket is
     there; so a number at the very end is not, since digits may be missing. Blocks nested more than
     `MAX_DEPTH` deep are given up.
 
+    Returns:
+        Where the block's first bracket is closed, 0 if it never is; the block up to its last
+        complete value, with its brackets closed, empty if it has none; and whether the block ends
+        within a text.
+
     Example:
-        >>> scan('{"title": "Die {sic} Welt"} and more').end
+        >>> scan('{"title": "Die {sic} Welt"} and more')[0]
         27
-        >>> scan('{"author": {"last_name": "Müller", "first_name": "Mau').kept
+        >>> scan('{"author": {"last_name": "Müller", "first_name": "Mau')[1]
         '{"author": {"last_name": "Müller"}}'
     """
     open_brackets: list[str] = []
@@ -115,7 +105,7 @@ def scan(block: str) -> Scan:
                 while open_brackets.pop() != text:
                     pass
             if not open_brackets:
-                return Scan(token.end(), "")
+                return token.end(), "", False
         elif text in (":", ","):
             is_value = text == ":"
             continue
@@ -127,7 +117,7 @@ def scan(block: str) -> Scan:
         is_value = False
         end, depth = token.end(), len(open_brackets)
     # A closing bracket ends a complete value, so those open at the last one are still open.
-    return Scan(0, block[:end] + "".join(reversed(open_brackets[:depth])), in_text)
+    return 0, block[:end] + "".join(reversed(open_brackets[:depth])), in_text
 
 
 class Block(NamedTuple):

@@ -109,7 +109,7 @@ def test_report_without_extras_is_page_and_csv_with_notes(run_without, answers, 
 def test_a_workbook_is_not_read_without_the_excel_extra(run_without, answers):
     arguments = ["score", "hdb/zettelkatalog", "answers.xlsx"]
     done = run_without("excel", arguments=arguments, cwd=answers)
-    assert_is_missing(done, "Excel files need python-calamine", "excel")
+    assert_is_missing(done, "Excel files need openpyxl", "excel")
 
 
 def test_nor_is_that_of_a_comparison(tmp_path, monkeypatch):

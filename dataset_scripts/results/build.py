@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from pydantic import ValidationError
 
 from hdbench.answers.answer import answers_jsonl, json_text
-from hdbench.answers.fields import about
+from hdbench.answers.entries import about
 from hdbench.answers.run_info import RunInfo
 from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.spec import UrlSource

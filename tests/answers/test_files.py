@@ -125,7 +125,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
         (zipped({"[Content_Types].xml": b"", "word/document.xml": b""}), "this is a Word document"),
         (
             zipped({"mimetype": b"", "META-INF/manifest.xml": b""}),
-            "this is an OpenDocument file: save",
+            "a damaged workbook",
         ),
         (zipped({"answers.jsonl": gzip.compress(LINE)}), "answers.jsonl: packed twice"),
         (zipped({"answers.csv": FORMS["zip"]}), "answers.csv: packed twice"),
@@ -208,9 +208,9 @@ def test_a_zip_bomb_in_the_one_file_of_a_zip_is_not_unpacked(tmp_path, peak):
 
 
 ids = st.text("0123456789abcABC_-", min_size=1, max_size=8).map(lambda text: f"x{text}")
-# In a table `#NUM!` is an error of Excel's.
+# In a table `#NUM!` is an error of Excel's, and `-` is nothing.
 words = st.text(
-    st.characters(codec="utf-8", exclude_categories=["C", "Z"], exclude_characters="#"),
+    st.characters(codec="utf-8", exclude_categories=["C", "Z"], exclude_characters="#-–—"),
     min_size=1,
     max_size=5,
 )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hdbench.answers.sheets.records import Truth, Truths
+from hdbench.answers.records import Truth, Truths
 from hdbench.datasets.collecting.matching import match_truths
 from hdbench.datasets.collecting.media import MediaFiles, MediaItem, Page
 from hdbench.errors import HdbenchError

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from hdbench.answers.sheets.table import Table
+from hdbench.answers.tables import Table
 from hdbench.datasets.collecting.truth_files import open_truth
 from hdbench.errors import HdbenchError
 

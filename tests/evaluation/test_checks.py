@@ -6,6 +6,7 @@ import pytest
 
 from hdbench.answers.answer import Answer
 from hdbench.answers.schema import AnswerSchema
+from hdbench.errors import HdbenchError
 from hdbench.evaluation.checks import Checks
 from hdbench.results.items import ScoreCollector
 from hdbench.results.warning_texts import in_language
@@ -47,6 +48,7 @@ def check(answers, truths=None, metric=None, schema=SCHEMA):
         scored = tally.add(answer, metric.prepare(truth))
         if scored is not None:
             checks.add(answer, scored, schema.violations(answer.prediction), truth)
+    checks.check_fields("answers.jsonl")
     return checks.warnings(tally.result())
 
 
@@ -283,7 +285,10 @@ def test_one_record_with_another_text_each_time_is_one_answer():
 
 
 def test_same_text_is_one_answer_despite_ids_in_the_record():
-    answers = [Answer({"id": number}, "clean", id=f"{number:04}", text="{}") for number in range(6)]
+    answers = [
+        Answer({"id": number, "year": 7}, "clean", id=f"{number:04}", text="{}")
+        for number in range(6)
+    ]
     warnings = check(answers)
     assert [w.count for w in warnings if w.kind == "repeated_answer"] == [6]
 
@@ -408,7 +413,7 @@ def test_an_item_that_an_option_leaves_out_is_not_looked_at():
 
 
 @pytest.mark.parametrize("is_read", [True, False])
-def test_answers_with_other_fields_get_just_that_warning(is_read):
+def test_answers_that_share_no_field_are_refused(is_read):
     german = [{"titel": f"Stellingen {number}", "jahr": 1800 + number} for number in range(12)]
     answers = german
     if not is_read:  # as the reader leaves an object that has no field of the schema
@@ -422,17 +427,10 @@ def test_answers_with_other_fields_get_just_that_warning(is_read):
             )
             for number, each in enumerate(german)
         ]
-    warning = only(check(answers), "no_shared_field")
-    assert warning.message.startswith(
-        "answers and ground truth share no field in 12 answers: the answers have titel, jahr, and "
-        "the ground truth has title, year."
-    )
-    assert (warning.count, warning.of) == (12, 12)
-    assert in_language(warning, "de").text.startswith(
-        "Antworten und Referenz haben in 12 Antworten kein Feld gemeinsam"
-    )
+    with pytest.raises(HdbenchError, match="they have titel, jahr, and the ground truth has title"):
+        check(answers)
 
 
 def test_one_shared_field_is_enough():
     answers = [{"titel": "x"} for _ in range(11)] + [{"title": "y"}]
-    assert "no_shared_field" not in [warning.kind for warning in check(answers)]
+    check(answers)

@@ -20,11 +20,11 @@ import xlsxwriter
 from helpers.run_folders import SPEC
 
 from hdbench.answers.answers import Answers
+from hdbench.answers.columns import propose
 from hdbench.answers.files import open_container
+from hdbench.answers.records import mapped
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.sheets.mapping import propose
-from hdbench.answers.sheets.records import mapped
-from hdbench.answers.sheets.table import Table
+from hdbench.answers.tables import Table
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.checked import read_yaml
 from hdbench.datasets.building.checks.folder import check_folder

@@ -186,14 +186,19 @@ def test_the_report_is_in_german_with_the_model_s_name(runs, run_hdbench):
     assert "Referenz" in page
 
 
-def test_answers_in_another_language_share_no_field(runs, run_hdbench):
-    lines = [
-        json.dumps({"id": f"Karte_{number:03}", "prediction": {"author": "Frey", "title": "x"}})
-        for number in range(1, 20)
-    ]
-    (runs / "english.jsonl").write_text("\n".join(lines))
-    done = run_hdbench("score", "hdb/karten", "english.jsonl", cwd=runs)
-    assert "answers and ground truth share no field" in done.stdout + done.stderr
+def test_answers_with_the_fields_in_another_language_are_matched(runs, run_hdbench):
+    def scored(record):
+        lines = [
+            json.dumps({"id": f"Karte_{number:03}", "prediction": record})
+            for number in range(1, 20)
+        ]
+        (runs / "english.jsonl").write_text("\n".join(lines))
+        return run_hdbench("score", "hdb/karten", "english.jsonl", cwd=runs)
+
+    assert "keys of answers read as fields: author" in scored({"author": "Frey"}).stdout
+    done = scored({"colour": "red"})
+    assert done.returncode == 2
+    assert "the answers share no field with the ground truth: they have colour" in done.stderr
 
 
 def test_what_would_be_published_is_listed(runs, run_hdbench):

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from hdbench.annotating.media import CollectionMedia
 from hdbench.annotating.metadata import Metadata
+from hdbench.answers.records import Truths
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.sheets.records import Truths
 from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.common.folder_files import MissingFileError, RefusedFileError, file_in

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-READING = 3
+READING = 4
 """The version of the reading rules; raise it when a change may read another record, or none, from
 the same file. Like a metric's `rules`, it is in every signature, and the changelog says what each
 version changed for the recorded runs."""

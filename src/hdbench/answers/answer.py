@@ -57,6 +57,10 @@ OTHER_FORMATS: tuple[Kind, ...] = ("xml", "yaml", "table")
 """The kinds that may hold what was asked for, but not in the format asked for."""
 
 
+TEXTS: tuple[Kind, ...] = ("text", "xml", "yaml", "table")
+"""The kinds that are an answer where a benchmark asks for one text."""
+
+
 class WrittenAnswer(TypedDict, total=False):
     """An answer as a file has it, such as a line of a run's answers.jsonl, before it is read.
 

@@ -7,13 +7,15 @@ from typing import Any, Self
 from hdbench.answers import ReadAs
 from hdbench.answers.answer import Answer, WrittenAnswer
 from hdbench.answers.bounds import number_of_values
+from hdbench.answers.cells import structured
 from hdbench.answers.container import Container
-from hdbench.answers.fields import shown
+from hdbench.answers.entries import shown
 from hdbench.answers.ids import match_ids
 from hdbench.answers.json_lines import AnswerPlace
+from hdbench.answers.renaming import FieldNames
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text, read_value
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 
 MOST_IDS = 1_000
 """Maximum number of a file's ids by which its benchmark is recognized."""
@@ -64,6 +66,7 @@ class AnswerReader:
         most_values: int | None = None,
     ) -> None:
         self._schema = schema
+        self.names = None if schema is None else FieldNames(schema)
         self.read_as = read_as
         self._most, self._values = most_values, 0
 
@@ -80,9 +83,9 @@ class AnswerReader:
         """
         if fields is None:
             return Answer(None, "unanswered", id=item_id)
-        value, status, kind, set_aside, *_ = self._read(fields)
+        answer = self._renamed(self._read(fields))
         if self._most is not None:
-            self._values += number_of_values(value)
+            self._values += number_of_values(answer.prediction)
             if self._values > self._most:
                 raise HdbenchError(
                     "{place}: up to here the answers have more than {most:,} fields, too many to "
@@ -90,17 +93,18 @@ class AnswerReader:
                     place=where,
                     most=self._most,
                 )
-        return Answer(
-            value,
-            status,
-            kind,
-            set_aside,
-            item_id,
-            fields.get("text"),
-            fields.get("tokens"),
-            fields.get("seconds"),
-            fields.get("error"),
+        return answer._replace(
+            id=item_id,
+            text=fields.get("text"),
+            tokens=fields.get("tokens"),
+            seconds=fields.get("seconds"),
+            error=fields.get("error"),
         )
+
+    @property
+    def renamed_keys(self) -> list[Message]:
+        """A line on the keys that were taken for fields, if there were any."""
+        return [] if self.names is None else self.names.note()
 
     def _read(self, fields: WrittenAnswer) -> Answer:
         text, prediction = fields.get("text") or "", fields.get("prediction")
@@ -111,6 +115,19 @@ class AnswerReader:
             return _as_given(prediction)
         answer = read_value(prediction, self._schema)
         return answer if answer.is_record or not has_text else read_text(text, self._schema)
+
+    def _renamed(self, answer: Answer) -> Answer:
+        """Return an answer whose keys may be a field's titles with the field's names."""
+        record = answer.prediction
+        if answer.kind == "other" and isinstance(record, str):  # it has no field of the schema
+            record = structured(record.strip())
+        if self.names is None or not isinstance(record, dict) or self.read_as.as_given:
+            return answer
+        renamed = self.names.renamed(record)
+        if renamed is record:
+            return answer
+        status = answer.status if answer.is_record else "unwrapped"
+        return answer._replace(prediction=renamed, status=status, kind=None)
 
 
 class Answers:

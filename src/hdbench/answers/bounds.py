@@ -1,4 +1,4 @@
-"""Bounds on reading: on any table, and on a file of answers if the caller sets them."""
+"""Bounds on reading: on tables, and on a file of answers if the caller sets them."""
 
 from typing import Any, NamedTuple
 

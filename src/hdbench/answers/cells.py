@@ -1,30 +1,20 @@
-"""The cells of a table, and the values that a record has for them."""
+"""The cells of tables, which are texts, and the values that a record has for them."""
 
 import datetime
+import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
-from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.words import meanings
 from hdbench.common.jsonio import parse_json
 from hdbench.errors import Message
 
-Cell = (
-    str
-    | int
-    | float
-    | bool
-    | datetime.date
-    | datetime.datetime
-    | datetime.time
-    | datetime.timedelta
-)
-
-DATES = (datetime.date, datetime.time, datetime.timedelta)
-
-Value = str | int | float | bool | list[Any] | dict[str, Any]
+Kind = Literal["text", "integer", "number", "date", "list", "boolean", "json", "any"]
+"""Kinds of cells; those of a list are texts with a separator between them, or JSON. A field whose
+schema has no type can have `any`."""
 
 MISSING = frozenset({"#N/A", "#NV"})
 """Texts of cells without a value in spreadsheets, English and German; R writes the first, too."""
@@ -34,34 +24,79 @@ FAULTS = frozenset(
 )
 """Texts that a spreadsheet shows where a formula failed."""
 
-INTEGER = re.compile(r"([+-]?[0-9]{1,15})(?:\.|[.,]00?)?")  # 1.000 may be a thousand
-NUMBER = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{0,20})?(?:[eE][+-]?[0-9]{1,2})?")
-BOOLEANS = {"true": True, "wahr": True, "false": False, "falsch": False}
+BLANK = frozenset({"", "-", "–", "—", "n/a", "n. a.", "k. a.", "k.a.", "#n/a", "#nv"})
+"""Contents of a cell without a value, case-folded: `k. A.` is German for `n/a`."""
 
+SEPARATORS = ("|", ";", "\n", " / ")
+"""Separators of the texts in a list, the surest first."""
+
+MIN_ROWS = 2
+"""Minimum number of rows in which a separator makes a column a list."""
+
+MAX_PART = 60
+"""Maximum number of characters in the parts of a list divided by semicolons."""
+
+YEARS = range(1000, 2101)
+
+PERSONS = frozenset({"author", "editor", "last_name", "receiver", "sender"})
+"""The meanings of fields in which a comma is within a name."""
+
+NUMBER = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{0,20})?(?:[eE][+-]?[0-9]{1,2})?")
+_INTEGER = re.compile(r"([+-]?[0-9]{1,15})(?:\.|[.,]00?)?")  # 1.000 may be a thousand
+_PLAIN_INTEGER = re.compile(r"-?[1-9][0-9]{0,14}|0")
+_PLAIN_NUMBER = re.compile(r"-?(?:[1-9][0-9]{0,14}|0)(?:\.[0-9]{1,15})?")
+_WHOLE_FLOAT = re.compile(r"(-?[0-9]{1,15})\.0")
+_ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DAY = re.compile(r"([0-9]{1,2})\. ?([0-9]{1,2})\. ?([0-9]{4})")
+_BOOLEANS = {"true": True, "wahr": True, "false": False, "falsch": False}
+_SPELLINGS = _BOOLEANS | {
+    **dict.fromkeys(("ja", "yes", "oui", "sì", "si"), True),
+    **dict.fromkeys(("nein", "no", "non"), False),
+}
 _NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _SIGNS, _DELETE = 0x2400, 0x7F
 
 
-def text_of(cell: Cell) -> str:
-    """Return a cell as text, whole numbers without decimals and dates in ISO form.
+def cell_of(value: Any) -> str:
+    """Return a value of a program or a spreadsheet as the text of a cell.
+
+    Nothing and not-a-number are empty, whole numbers have no decimals, dates are in ISO form, and
+    lists and objects are JSON.
 
     Example:
-        >>> text_of(1957.0), text_of(0.1 + 0.2), text_of(datetime.date(1926, 2, 16))
-        ('1957', '0.3', '1926-02-16')
+        >>> cell_of(1957.0), cell_of(0.1 + 0.2), cell_of(datetime.date(1826, 2, 16)), cell_of(False)
+        ('1957', '0.3', '1826-02-16', 'false')
+        >>> cell_of(None), cell_of(["Ott", "Wyss"])
+        ('', '["Ott", "Wyss"]')
     """
-    if isinstance(cell, str):
-        return cell
-    if isinstance(cell, bool):
-        return "TRUE" if cell else "FALSE"
-    if isinstance(cell, float):
+    if isinstance(value, str):
+        return value
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return ""
+    if isinstance(value, float):
         # A spreadsheet shows no more than 15 digits: 0.3 for the sum of 0.1 and 0.2.
-        return str(int(cell)) if cell.is_integer() else format(cell, ".15g")
-    if isinstance(cell, datetime.datetime):
-        whole_day = cell.time() == datetime.time()
-        return cell.date().isoformat() if whole_day else cell.isoformat()
-    if isinstance(cell, datetime.date | datetime.time):
-        return cell.isoformat()
-    return str(cell)
+        return str(int(value)) if value.is_integer() else format(value, ".15g")
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        value = value.date()
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    is_json = isinstance(value, bool | list | dict)
+    return json.dumps(value, ensure_ascii=False) if is_json else str(value)
+
+
+def without_decimals(cells: Sequence[str]) -> list[str]:
+    """Return the cells of a column, whole numbers without the `.0` that pandas writes.
+
+    It does that where numbers are missing; so all of a column's numbers have to end in it.
+
+    Example:
+        >>> without_decimals(["1800.0", "", "1912.0"]), without_decimals(["1.0", "1.1"])
+        (['1800', '', '1912'], ['1.0', '1.1'])
+    """
+    numbers = [_WHOLE_FLOAT.fullmatch(cell) for cell in cells if cell]
+    if not numbers or not all(numbers):
+        return list(cells)
+    return [cell.removesuffix(".0") for cell in cells]
 
 
 def plain(text: str) -> str:
@@ -110,37 +145,231 @@ def column_letter(number: int) -> str:
     return letters
 
 
-def integer_of(cell: Cell) -> Value:
-    """Return a whole number, also from `1957.0` and `1957,0`; other text as it is."""
-    text = text_of(cell)
-    matched = INTEGER.fullmatch(text.strip())
-    return int(matched[1]) if matched else text
+def is_blank(cell: str) -> bool:
+    """Return whether a cell, without white space around it, has no value.
+
+    Example:
+        >>> [is_blank(cell) for cell in ["", "-", "N/A", "0", "s. a."]]
+        [True, True, True, False, False]
+    """
+    return len(cell) <= 5 and cell.casefold() in BLANK  # noqa: PLR2004  the longest
 
 
-def number_of(cell: Cell) -> Value:
-    """Return a number; other text as it is."""
-    value = integer_of(cell)
-    if isinstance(value, str) and NUMBER.fullmatch(value.strip()):
-        return float(value)
-    return value
+class CellKind(NamedTuple):
+    """Kind of the cells of a column.
+
+    Attributes:
+        kind: which of the kinds they all have.
+        separator: what divides the texts of a list.
+        why: the reason, for a person to check.
+    """
+
+    kind: Kind
+    separator: str | None
+    why: str
 
 
-def boolean_of(cell: Cell) -> Value:
-    """Return true or false, also as German spreadsheets write them; other text as it is."""
-    text = text_of(cell)
-    return BOOLEANS.get(text.strip().casefold(), text)
+def kind_of(cells: Sequence[str]) -> CellKind:
+    """Return what the cells of a column are, none of them blank.
+
+    A number must be written as Python writes it, so that no leading or last zero is lost; a date as
+    `1912-09-17`. Anything else is text, as it stands.
+
+    Example:
+        >>> kind_of(["1912", "1913"])
+        CellKind(kind='integer', separator=None, why='whole numbers')
+        >>> kind_of(["1912", "17.9.1912", "1913"]).why
+        "text, as '17.9.1912' is no plain whole number"
+        >>> kind_of(["Müller | Ott", "Sutter", "Ott | Wyss"])
+        CellKind(kind='list', separator='|', why="lists, divided by '|' in 2 cells")
+    """
+    distinct = list(dict.fromkeys(cells))
+    if not distinct:
+        return CellKind("text", None, Message("empty"))
+    tests: list[tuple[Kind, Callable[[str], bool], Message]] = [
+        ("boolean", lambda cell: cell.casefold() in _BOOLEANS, Message("true or false")),
+        ("integer", is_integer, Message("whole numbers")),
+        ("number", _is_number, Message("numbers")),
+        ("date", _is_iso_date, Message("dates")),
+        ("json", lambda cell: isinstance(structured(cell), dict), Message("objects in JSON")),
+    ]
+    for kind, test, why in tests:
+        if all(map(test, distinct)):
+            return CellKind(kind, None, why)
+    separator = separator_of(cells)
+    if listed := sum(json_list(cell) is not None for cell in distinct):
+        why = Message("lists in JSON in {count:,} cells", count=listed)
+        return CellKind("list", separator, why)
+    if separator:
+        count = sum(separator in cell for cell in cells)
+        why = Message(
+            "lists, divided by {separator!r} in {count:,} cells", separator=separator, count=count
+        )
+        return CellKind("list", separator, why)
+    odd = odd_ones(cells)
+    why = Message("text")
+    if odd:
+        why = Message("text, as {odd!r} is no plain whole number", odd=odd[0][:40])
+    return CellKind("text", None, why)
 
 
-def list_of(cell: Cell, separator: str = "|") -> Value:
-    """Return the texts in a cell, without surrounding white space, or the values of a JSON list."""
+def is_integer(cell: str) -> bool:
+    """Return whether a cell is a whole number without leading zeros."""
+    return _PLAIN_INTEGER.fullmatch(cell) is not None
+
+
+def is_year(cell: str) -> bool:
+    """Return whether a cell is a year of four digits."""
+    return len(cell) == 4 and is_integer(cell) and int(cell) in YEARS  # noqa: PLR2004
+
+
+def is_date(cell: str) -> bool:
+    """Return whether a cell is a date such as `1912-09-17` or `17.9.1912`."""
+    return _is_iso_date(date_of(cell))
+
+
+def _is_number(cell: str) -> bool:
+    return _PLAIN_NUMBER.fullmatch(cell) is not None and (
+        is_integer(cell) or cell_of(float(cell)) == cell.removesuffix(".0")
+    )
+
+
+def _is_iso_date(cell: str) -> bool:
+    if not _ISO.fullmatch(cell):
+        return False
+    try:
+        datetime.date.fromisoformat(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def odd_ones(cells: Sequence[str]) -> list[str]:
+    """Return the cells that are not whole numbers, if most of the others are."""
+    odd = [cell for cell in cells if not is_integer(cell)]
+    return odd if 2 * len(odd) < len(cells) else []
+
+
+def separator_of(cells: Iterable[str]) -> str | None:
+    """Return the separator of a list: `|`, or semicolons between short texts, in several rows.
+
+    A semicolon must be in one cell of five, since texts have some too.
+    """
+    cells = _not_json(cells)
+    if sum("|" in cell for cell in cells) >= MIN_ROWS:
+        return "|"
+    divided = [cell.split(";") for cell in cells if ";" in cell]
+    is_list = len(divided) >= max(MIN_ROWS, len(cells) / 5) and all(
+        0 < len(part.strip()) <= MAX_PART for parts in divided for part in parts
+    )
+    return ";" if is_list else None
+
+
+def any_separator(cells: Iterable[str]) -> str | None:
+    """Return the separator in a field that is known to be a list: the surest that occurs."""
+    cells = _not_json(cells)
+    return next((sign for sign in SEPARATORS if any(sign in cell for cell in cells)), None)
+
+
+def list_separator(name: str, cells: Iterable[str]) -> str | None:
+    """Return what divides the texts in a field that is known to be a list.
+
+    Titles and other long texts have semicolons and slashes of their own: only `|` divides them.
+
+    Args:
+        name: the field's path.
+        cells: the cells of its column.
+
+    Example:
+        >>> list_separator("subjects[]", ["Ehe; Lied"]), list_separator("title[]", ["Ehe; Lied"])
+        (';', None)
+    """
+    if _has_long_texts(name):
+        return "|" if any("|" in cell for cell in _not_json(cells)) else None
+    return any_separator(cells)
+
+
+def undivided(name: str, cells: Iterable[str], separator: str | None) -> list[str]:
+    """Return the cells of a list that may be several values and were taken for one.
+
+    Commas are between the parts of a person's name, and titles have signs of their own.
+
+    Args:
+        name: the path of the field, which is a list.
+        cells: the cells of the column.
+        separator: what divides the texts of the list.
+
+    Example:
+        >>> undivided("tags[]", ["Ehe, Lied", "Ehe; Lied"], ";")
+        ['Ehe, Lied']
+    """
+    if _has_long_texts(name):
+        return []
+    signs = SEPARATORS if PERSONS & set(meanings(name)) else (*SEPARATORS, ",")
+    return [
+        cell
+        for cell in _not_json(cells)
+        if not (separator and separator in cell) and any(sign in cell for sign in signs)
+    ]
+
+
+def _has_long_texts(name: str) -> bool:
+    return bool({"text", "title", "abstract"} & set(meanings(name)[-1:]))
+
+
+def _not_json(cells: Iterable[str]) -> list[str]:
+    return [cell for cell in cells if json_list(cell) is None]
+
+
+def value_of(cell: str, kind: Kind, separator: str | None = None) -> Any:
+    """Return the value of a cell that is not blank; its text, if it is not of that kind.
+
+    Example:
+        >>> [value_of(cell, "integer") for cell in ("1912", "1912,0", "um 1912")]
+        [1912, 1912, 'um 1912']
+        >>> value_of("17.9.1912", "date"), value_of("Ott | Wyss", "list", "|")
+        ('1912-09-17', ['Ott', 'Wyss'])
+    """
+    if kind in {"integer", "number"}:
+        if matched := _INTEGER.fullmatch(cell):
+            return int(matched[1])
+        return float(cell) if kind == "number" and NUMBER.fullmatch(cell) else cell
+    if kind == "date":
+        return date_of(cell)
+    if kind == "boolean":
+        return _SPELLINGS.get(cell.casefold(), cell)
+    if kind == "list":
+        return parts_of(cell, separator)
+    return structured(cell) if kind == "json" else cell
+
+
+def is_of(value: Any, kind: Kind) -> bool:
+    """Return whether a value is of a kind, and not the text of a cell that is not."""
+    if kind == "date":
+        return _is_iso_date(value)
+    return kind in ("text", "list") or not isinstance(value, str)
+
+
+def parts_of(cell: str, separator: str | None) -> list[Any]:
+    """Return the texts in a cell that are not blank, or the values of a JSON list."""
     listed = json_list(cell)
     if listed is not None:
         return listed
-    parts = (part.strip() for part in text_of(cell).split(separator))
-    return [part for part in parts if part]
+    parts = [part.strip() for part in cell.split(separator)] if separator else [cell]
+    return [part for part in parts if not is_blank(part)]
 
 
-def json_list(cell: Cell) -> list[Any] | None:
+def date_of(cell: str) -> str:
+    """Return a date in ISO form, also from `17.9.1912`; other text as it is."""
+    match = _DAY.fullmatch(cell)
+    if match:
+        day, month, year = map(int, match.groups())
+        with suppress(ValueError):
+            return datetime.date(year, month, day).isoformat()
+    return cell
+
+
+def json_list(cell: str) -> list[Any] | None:
     """Return the values of a JSON list of texts or objects; None if a cell is not one.
 
     `[1912]` stays text, as catalogers put what they inferred in brackets.
@@ -149,59 +378,23 @@ def json_list(cell: Cell) -> list[Any] | None:
         >>> json_list('["Ehe; Lied", "Zoo"]'), json_list("[Basel]"), json_list("[1912]")
         (['Ehe; Lied', 'Zoo'], None, None)
     """
-    if not (isinstance(cell, str) and cell.startswith("[")):
-        return None
-    value = structured_of(cell)
+    value = structured(cell) if cell.startswith("[") else None
     if isinstance(value, list) and all(isinstance(item, str | dict) for item in value):
         return value
     return None
 
 
-def as_it_stands(cell: Cell) -> Value:
-    """Text and numbers as the file has them."""
-    if isinstance(cell, bool):
-        return cell
-    if isinstance(cell, int | float) and math.isfinite(cell):
-        return int(cell) if cell == int(cell) else cell
-    return text_of(cell)
-
-
-def structured_of(cell: Cell) -> Value:
-    """Return an object or list from its JSON; anything else as it stands.
+def structured(cell: str) -> Any:
+    """Return an object or list from its JSON; any other text as it is.
 
     Example:
-        >>> structured_of('[{"family": "Ott"}]'), structured_of("Ott")
+        >>> structured('[{"family": "Ott"}]'), structured("Ott")
         ([{'family': 'Ott'}], 'Ott')
     """
-    if isinstance(cell, str) and cell.startswith(("[", "{")):
+    if cell.startswith(("[", "{")):
         with suppress(ValueError):
-            value: Value = parse_json(cell)
-            return value
-    return as_it_stands(cell)
-
-
-def converter(schema: AnswerSchema | None, path: tuple[str, ...]) -> Callable[[Cell], Value]:
-    """Return how the cells of a field become values of the type that the schema gives it.
-
-    Args:
-        schema: what records look like; without it values stay as they are.
-        path: the field.
-    """
-    types = schema.type_of(path) if schema else set()
-    if "object" in types:  # no type is given, or none that a cell can have
-        return structured_of
-    if schema and "array" in types:
-        return list_of if "string" in schema.type_of((*path, "[]")) else structured_of
-    for name, convert in (
-        ("string", text_of),
-        ("integer", integer_of),
-        ("number", number_of),
-        ("boolean", boolean_of),
-    ):
-        if name in types:
-            # A number may be written without decimals.
-            return number_of if name == "integer" and "number" in types else convert
-    return as_it_stands
+            return parse_json(cell)
+    return cell
 
 
 class OddCells:

@@ -1,304 +1,712 @@
-"""The columns of a table: the id, facts about the answer, and the fields of the record."""
+"""From the columns of a table to the fields of records: what is proposed, for a person to check."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, NamedTuple
 
-from hdbench.answers.bounds import MAX_COLUMNS
-from hdbench.answers.cells import Cell, Value, converter, list_of
-from hdbench.answers.fields import ABOUT, path_of, shown
+from rapidfuzz import fuzz, process
+
+from hdbench.answers.cells import (
+    CellKind,
+    Kind,
+    any_separator,
+    is_date,
+    is_integer,
+    is_year,
+    kind_of,
+    list_separator,
+    separator_of,
+    structured,
+)
+from hdbench.answers.entries import path_of, shown
+from hdbench.answers.ids import form_of_parts, form_without_page, plain_form
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.sheets.answers import needs_mapping
-from hdbench.answers.sheets.values import list_separator, note_undivided
-from hdbench.answers.sheets.words import meanings
+from hdbench.answers.schema_parts import ANY_TYPE, choices_of, types_of
+from hdbench.answers.tables import Table
+from hdbench.answers.words import meanings, plain, spellings, without_umlauts
+from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError, Message
 
 
-class Field(NamedTuple):
-    """A column that is a field of the record.
+class FieldPath(NamedTuple):
+    """A field of a benchmark's records.
 
     Attributes:
-        column: its index.
-        title: its name in the file.
-        path: the field names from the record inwards.
-        convert: what makes a value from a cell that is not empty.
-        separator: what divides the texts of a list; None if it is not one.
+        path: names from the record inwards, as in `publication.year`, `authors[]` for a list of
+            values and `persons[].name` for a field of the objects in a list.
+        kind: what its values are.
+        title: what people call it; empty if the schema does not say.
+        nullable: whether it may be null.
     """
 
-    column: int
-    title: str
-    path: tuple[str, ...]
-    convert: Callable[[Cell], Value]
-    separator: str | None = None
-
-    def value(self, cell: Cell) -> Value:
-        """Return the value of a cell."""
-        if self.separator is not None:
-            return list_of(cell, self.separator)
-        return "" if cell == "" else self.convert(cell)
+    path: str
+    kind: Kind
+    title: str = ""
+    nullable: bool = True
 
 
-class Columns:
-    """The columns of a table.
+def field_paths(schema: AnswerSchema) -> list[FieldPath]:
+    """Return the fields that a table can fill, in the schema's order, once each.
 
     Args:
-        header: their names.
-        name: what messages call the file.
-        schema: what records look like; without it any column can be a field.
-
-    Attributes:
-        titles: their names, without white space around them; those of the schema's fields as in the
-            schema.
-        about: one of `ABOUT` → the column's index.
-        fields: the columns of the record, or of the objects that it lists.
-        lists: the record's one field, if each row is one of the objects that it lists.
-        beside: the schema's fields beside that list.
-        notes: what a person has to know, one line each.
-
-    Raises:
-        HdbenchError: there is no id, nothing that could be an answer, or a name occurs twice.
-    """
-
-    def __init__(self, header: Sequence[str], name: str, schema: AnswerSchema | None) -> None:
-        self.titles = _titles(header, schema)
-        self.about: dict[str, int] = {}
-        self.lists: str | None = None
-        listed = schema.list_of_objects if schema else None
-        self.beside = schema.names - {listed[0]} if schema and listed else frozenset[str]()
-        self.notes: list[str] = []
-        self._name = name
-        others = self._sort(schema)
-        if "id" not in self.about:
-            raise HdbenchError(
-                "{place}: needs a column id; it has: {has}", place=name, has=shown(self.titles)
-            )
-        self.fields = self._fields(others, schema)
-        prefix = _object_path(schema) if schema and self.lists else ()
-        extra = [
-            field.title
-            for field in self.fields
-            if schema and not schema.type_of((*prefix, *field.path))
-        ]
-        if extra:
-            self.notes.append(
-                Message(
-                    "{place}: columns that are not in the benchmark's schema, read as part of the "
-                    "answers: {columns}",
-                    place=name,
-                    columns=shown(extra),
-                )
-            )
-
-    def text_field(self, schema: AnswerSchema) -> Field:
-        """Return the column `text` as a field of the objects that a record lists."""
-        return _field(self.about["text"], "text", schema, _object_path(schema))
-
-    def divide(self, column: Callable[[int], Iterable[str]]) -> list[str]:
-        """Find what divides the texts of lists, and return notes on what is not `|`, or left whole.
-
-        Args:
-            column: index → the cells of a column, as text.
-        """
-        notes: list[str] = []
-        for number, field in enumerate(self.fields):
-            if field.separator is None:
-                continue
-            cells = list(column(field.column))
-            separator = list_separator(field.title, cells)
-            if separator is not None and separator != field.separator:
-                self.fields[number] = field._replace(separator=separator)
-                count = sum(separator in cell for cell in cells)
-                note = "{place}: {column}: lists, divided by {separator!r} in {count:,} cells"
-                notes.append(
-                    Message(
-                        note,
-                        place=self._name,
-                        column=field.title,
-                        separator=separator,
-                        count=count,
-                    )
-                )
-            notes += note_undivided(self._name, field.title, field.title, cells, separator)
-        return notes
-
-    def _sort(self, schema: AnswerSchema | None) -> dict[str, int]:
-        """Enter the facts about the answer, and return the other columns that have a name."""
-        if len(self.titles) > MAX_COLUMNS:
-            raise HdbenchError(
-                "{place}: more than {most:,} columns", place=self._name, most=MAX_COLUMNS
-            )
-        others: dict[str, int] = {}
-        for index, title in enumerate(self.titles):
-            kind = title.casefold()
-            is_field = kind != "id" and schema and title in schema.names
-            indices, key = (others, title) if is_field or kind not in ABOUT else (self.about, kind)
-            if title and key in indices:
-                raise HdbenchError(
-                    "{place}: two columns are called {title!r} ({first} and {second}): keep one",
-                    place=self._name,
-                    title=title,
-                    first=indices[key] + 1,
-                    second=index + 1,
-                )
-            if title:
-                indices[key] = index
-        if "sha256" in self.about:
-            self.about.setdefault("id", self.about["sha256"])
-        heading = id_heading(self.titles, schema)
-        if "id" not in self.about and heading is not None:
-            self.about["id"] = self.titles.index(heading)
-            others.pop(heading, None)
-            template = "{place}: read as {columns}"
-            columns = Message("{column} → {becomes}", column=heading, becomes="id")
-            self.notes.append(Message(template, place=self._name, columns=columns))
-        return others
-
-    def _fields(self, others: dict[str, int], schema: AnswerSchema | None) -> list[Field]:
-        if schema and schema.list_of_objects and "prediction" not in self.about:
-            prefix = _object_path(schema)
-            fields = [_field(index, title, schema, prefix) for title, index in others.items()]
-            if any(schema.type_of((*prefix, *field.path)) for field in fields):
-                self.lists = prefix[0]
-                return fields + ([self.text_field(schema)] if "text" in self.about else [])
-        fields = [_field(index, title, schema) for title, index in others.items()]
-        is_known = schema is not None and any(schema.type_of(field.path) for field in fields)
-        if "prediction" in self.about or ("text" in self.about and not is_known):
-            if fields:
-                unread = shown(field.title for field in fields)
-                template = "{place}: columns that were not read: {columns}"
-                self.notes.append(Message(template, place=self._name, columns=unread))
-            return []
-        if "text" not in self.about and not (is_known or (fields and not schema)):
-            expected = shown(_expected(schema)) if schema else "publication.year"
-            raise HdbenchError(
-                "{place}: needs a column text or prediction, or fields of an answer "
-                "({expected}); it has: {has}",
-                place=self._name,
-                expected=expected,
-                has=shown(self.titles),
-            )
-        self._check_paths(fields)
-        return fields
-
-    def _check_paths(self, fields: Sequence[Field]) -> None:
-        paths = {field.path: field.title for field in fields}
-        for path, title in paths.items():
-            for length in range(1, len(path)):
-                if path[:length] in paths:
-                    raise HdbenchError(
-                        "{place}: the column {title!r} is part of the column {other!r}: keep one "
-                        "of them",
-                        place=self._name,
-                        title=title,
-                        other=paths[path[:length]],
-                    )
-
-
-def count_known(header: Sequence[str], schema: AnswerSchema | None) -> int:
-    """Return how many of the column names are known."""
-    titles = _titles(header[:MAX_COLUMNS], schema)
-    if schema is None:
-        return sum(title.casefold() in ABOUT for title in titles)
-    return sum(title.casefold() in ABOUT or _is_field(title, schema) for title in titles)
-
-
-def object_title(listed: str, name: str) -> str:
-    """Return the column of a field of the objects that a record lists, one object per row.
-
-    A field such as `id` is `entries.id`, because a column `id` is the item's. `text` stays, as ads
-    have it.
-
-    Args:
-        listed: the record's field that lists them.
-        name: the field.
+        schema: the form of a benchmark's records.
 
     Example:
-        >>> object_title("entries", "id"), object_title("entries", "title")
-        ('entries.id', 'title')
+        >>> schema = AnswerSchema({"properties": {
+        ...     "year": {"type": ["integer", "null"], "title": "Jahr"},
+        ...     "authors": {"type": "array", "items": {"type": "string"}},
+        ... }})
+        >>> for field in field_paths(schema):
+        ...     print(field)
+        FieldPath(path='year', kind='integer', title='Jahr', nullable=True)
+        FieldPath(path='authors[]', kind='list', title='', nullable=False)
     """
-    return f"{listed}.{name}" if name.casefold() in ABOUT - {"text"} else name
+    by_path: dict[str, FieldPath] = {}
+    for alternative in schema.alternatives:
+        for field in _within(alternative, ""):
+            by_path.setdefault(field.path, field)
+    return list(by_path.values())
 
 
-def has_id(header: Sequence[str]) -> bool:
-    """Return whether one of the columns is the id."""
-    return any(title.strip().casefold() in ("id", "sha256") for title in header)
+def _within(schema: Any, prefix: str) -> Iterator[FieldPath]:
+    """Yield the fields of an object's schema."""
+    for choice in choices_of(schema):
+        properties = choice.get("properties", {}) if isinstance(choice, dict) else {}
+        for name, field in properties.items():
+            yield from _of_field(field, prefix + name)
 
 
-def id_heading(header: Sequence[str], schema: AnswerSchema | None) -> str | None:
-    """Return the heading that means the item's file, or else its id; None if there is none."""
-    headings = [
-        title
-        for title in map(str.strip, header[:MAX_COLUMNS])
-        if schema is None or not _is_field(title, schema)
-    ]
-    matches = (title for word in ("file", "id") for title in headings if meanings(title) == [word])
-    return next(matches, None)
-
-
-def is_mapped(header: Sequence[str], schema: AnswerSchema) -> bool:
-    """Return whether the columns are called as in the schema.
-
-    These have the id under `id`, and whole answers under `text` or `prediction` or the fields under
-    their names in the schema.
-    """
-    titles = [title for title in _titles(header[:MAX_COLUMNS], schema) if title]
-    fields = [title for title in titles if _is_field(title, schema)]
-    others = [title for title in titles if title not in fields]
-    if any(title.casefold() in ("text", "prediction") for title in others):
-        return True  # other columns are not read beside whole answers
-    others = [title for title in others if title.casefold() not in ABOUT]
-    return has_id(header) and not needs_mapping(others, fields, schema)
-
-
-def _is_field(title: str, schema: AnswerSchema) -> bool:
-    """Return whether the schema has a field of that name, in a record or in its listed objects."""
-    in_object = (*_object_path(schema), title)
-    return bool(schema.type_of(path_of(title, schema.names)) or schema.type_of(in_object))
-
-
-def _field(
-    index: int, title: str, schema: AnswerSchema | None, prefix: tuple[str, ...] = ()
-) -> Field:
-    path = path_of(title, schema.names if schema else frozenset())
-    if prefix:
-        name = title.removeprefix(f"{prefix[0]}.")
-        path = (name if object_title(prefix[0], name) == title else title,)
-    convert = converter(schema, (*prefix, *path))
-    return Field(index, title, path, convert, "|" if convert is list_of else None)
-
-
-def _titles(header: Sequence[str], schema: AnswerSchema | None) -> list[str]:
-    """Return the columns' names; `Author_Last Name` becomes the schema's `author.last_name`."""
-    names = {_letters(name): name for name in _expected(schema)} if schema else {}
-    expected = set(names.values())
-    return [
-        title if title in expected else names.get(_letters(title), title)
-        for title in map(str.strip, header)
-    ]
-
-
-def _letters(title: str) -> str:
-    return "".join(filter(str.isalnum, title.casefold()))
-
-
-def _object_path(schema: AnswerSchema) -> tuple[str, ...]:
-    return (schema.list_of_objects[0], "[]") if schema.list_of_objects else ()
-
-
-def _expected(schema: AnswerSchema) -> Iterator[str]:
-    """Yield the names that columns can have."""
-    listed = schema.list_of_objects
-    seen: set[str] = set()
-    for alternative in [listed[1]] if listed else schema.alternatives:
-        for name in _leaves(alternative, ""):
-            title = object_title(listed[0], name) if listed else name
-            if title not in seen:
-                seen.add(title)
-                yield title
-
-
-def _leaves(schema: dict[str, Any], prefix: str) -> Iterator[str]:
-    for name, inner in schema.get("properties", {}).items():
-        if isinstance(inner, dict) and "properties" in inner:
-            yield from _leaves(inner, f"{prefix}{name}.")
+def _of_field(field: Any, path: str) -> Iterator[FieldPath]:
+    choices = [item for item in choices_of(field) if isinstance(item, dict)]
+    title = next((str(item["title"]) for item in [field, *choices] if _has(item, "title")), "")
+    if any(_has(item, "properties") for item in choices):
+        yield from _within(field, f"{path}.")
+        return
+    items = next((item["items"] for item in choices if _has(item, "items")), None)
+    types = types_of(field)
+    if items is not None or ("array" in types and not types & {"string", "object"}):
+        if any(_has(item, "properties") for item in choices_of(items)):
+            yield from _within(items, f"{path}[].")
         else:
-            yield prefix + name
+            yield FieldPath(f"{path}[]", "list", title, "null" in types)
+        return
+    yield FieldPath(path, _kind(types, choices), title, "null" in types)
+
+
+def _kind(types: frozenset[str], choices: list[Any]) -> Kind:
+    if types == ANY_TYPE:
+        return "any"
+    if "string" in types:
+        return "date" if any(choice.get("format") == "date" for choice in choices) else "text"
+    if "number" in types:
+        return "number"
+    if "integer" in types:
+        return "integer"
+    return "boolean" if "boolean" in types else "json" if "object" in types else "text"
+
+
+def _has(schema: Any, key: str) -> bool:
+    return isinstance(schema, dict) and key in schema
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table, and the field that it goes to.
+
+    Attributes:
+        title: its name in the table.
+        path: where its values go in the record, as `FieldPath.path` has it; None if it is not used.
+        kind: what its cells are read as.
+        key: whether it names the item.
+        separator: what divides the texts of a list.
+        example: one of its values.
+        why: the reason for this proposal, for a person to check.
+        nullable: whether a blank cell becomes null, if it is not text or a list; otherwise the
+            record lacks the field.
+    """
+
+    title: str
+    path: str | None
+    kind: Kind
+    key: bool
+    separator: str | None
+    example: str
+    why: str
+    nullable: bool = True
+
+    def in_short(self) -> Message:
+        """Return the column and what becomes of it, for a list of columns."""
+        becomes = "id" if self.key else self.path
+        if self.separator is None:
+            return Message("{column} → {becomes}", column=self.title, becomes=becomes)
+        return Message(
+            "{column} → {becomes} (divided by {separator!r})",
+            column=self.title,
+            becomes=becomes,
+            separator=self.separator,
+        )
+
+    @property
+    def read_as(self) -> Message:
+        """Return how its cells are read, for a person."""
+        if self.separator is None:
+            return Message(self.kind)
+        return Message("list, divided by {separator!r}", separator=self.separator)
+
+
+ALIKE = 80
+"""Minimum similarity of two names, in percent, that are not the same."""
+
+SAME, SAME_END, MEANT = 1.0, 0.95, 0.85
+"""Likeness of a heading that is a field's path or title, its path's last name, or a word for it."""
+
+
+class ColumnLikeness(NamedTuple):
+    """Likeness of a column and a field.
+
+    Attributes:
+        score: from 0.0 to 1.0, higher is better.
+        field: the field's index.
+        why: the reason, for a person to check.
+        sure: whether it is more than a similar spelling.
+    """
+
+    score: float
+    field: int
+    why: str
+    sure: bool
+
+
+class TargetFields:
+    """The fields of a benchmark, to be found by the headings of columns.
+
+    Args:
+        paths: the fields.
+
+    Example:
+        >>> fields = TargetFields([FieldPath("publication.year", "integer")])
+        >>> next(fields.like("Erscheinungsjahr"))
+        ColumnLikeness(score=0.85, field=0, why='means year', sure=True)
+    """
+
+    def __init__(self, paths: Sequence[FieldPath]) -> None:
+        self._paths = paths
+        self._exact: dict[str, dict[int, float]] = defaultdict(dict)
+        self._meant: dict[str, list[tuple[int, list[str]]]] = defaultdict(list)
+        for index, field in enumerate(paths):
+            last = field.path.replace("[]", "").rpartition(".")[2]
+            for name, score in ((last, SAME_END), (field.path, SAME), (field.title, SAME)):
+                for spelling in spellings(name):
+                    self._exact[spelling][index] = score
+            for text in {field.path, field.title}:
+                if words := meanings(text):
+                    self._meant[words[-1]].append((index, words))
+        self._names = list(self._exact)
+
+    def like(self, heading: str) -> Iterator[ColumnLikeness]:
+        """Yield the fields that are like a column's heading, in no order."""
+        name, words = plain(heading), meanings(heading)
+        exact: dict[int, float] = {}
+        for spelling in spellings(heading):
+            for index, score in self._exact.get(spelling, {}).items():
+                exact[index] = max(score, exact.get(index, 0.0))
+        for index, score in exact.items():
+            yield ColumnLikeness(score, index, Message("has the field's name"), sure=True)
+        for word in set(words):
+            for index, field_words in self._meant.get(word, []):
+                if set(words) <= set(field_words):
+                    score = MEANT + 0.02 * min(len(set(words)) - 1, 4)
+                    meaning = Message(word.replace("_", " "))
+                    why = Message("means {what}", what=meaning)
+                    yield ColumnLikeness(score, index, why, sure=True)
+        for alike, ratio, _ in process.extract(
+            name, self._names, scorer=fuzz.ratio, processor=None, score_cutoff=ALIKE, limit=5
+        ):
+            for index in self._exact[alike]:
+                why = Message("is spelled like the field")
+                yield ColumnLikeness(0.8 * ratio / 100, index, why, sure=False)
+
+    def near(self, heading: str) -> list[str]:
+        """Return the paths of the fields whose names mean what the heading does, and more.
+
+        Example:
+            >>> TargetFields([FieldPath("author.last_name", "text")]).near("Verfasser")
+            ['author.last_name']
+        """
+        words = set(meanings(heading))
+        return [
+            self._paths[index].path
+            for index in sorted(
+                {
+                    index
+                    for fields in self._meant.values()
+                    for index, field_words in fields
+                    if words and words <= set(field_words)
+                }
+            )
+        ]
+
+
+LEFT_OUT, KEY = "-", "id"
+"""Choices for a column that is not used, and for the one that names the items."""
+
+_PATH = re.compile(r"[^.\[\]\s][^.\[\]]*(?:\[\])?(?:\.[^.\[\]\s][^.\[\]]*(?:\[\])?){0,9}")
+
+
+def read_choices(
+    table: Table, choices: Mapping[str, str], paths: Sequence[FieldPath] | None
+) -> dict[int, str]:
+    """Return the choice for each column that has one, by its index, in the fields' spelling.
+
+    Args:
+        table: the table.
+        choices: column's name → path, `-` or `id`.
+        paths: the fields of a benchmark; None if the table makes its own.
+
+    Raises:
+        HdbenchError: there is no such column or field, or two columns are the key.
+    """
+    spellings = {field.path: field.path for field in paths or ()}
+    spellings |= {path.removesuffix("[]"): path for path in spellings if path.endswith("[]")}
+    chosen: dict[int, str] = {}
+    for title, path in choices.items():
+        choice = f"{title[:60]}={path[:60]}"
+        index = _index(table, title, choice)
+        if path in (LEFT_OUT, KEY):
+            if path == KEY and KEY in chosen.values():
+                raise HdbenchError(
+                    "{choice}: another column is already given as id: keep one", choice=choice
+                )
+            chosen[index] = path
+        elif paths is None:
+            if not _PATH.fullmatch(path) or path.count("[]") > path.endswith("[]") + 1:
+                raise HdbenchError(
+                    "{choice}: not the path of a field: write it as publication.year, authors[] "
+                    "or persons[].name",
+                    choice=choice,
+                )
+            chosen[index] = path
+        elif path in spellings:
+            chosen[index] = spellings[path]
+        else:
+            raise HdbenchError(
+                "{choice}: there is no such field: there are {names}{near}",
+                choice=choice,
+                names=shown(field.path for field in paths),
+                near=did_you_mean(path, spellings),
+            )
+    return chosen
+
+
+def _index(table: Table, title: str, choice: str) -> int:
+    """Return the column of that name, in any case if there is one only."""
+    alike = [
+        index
+        for index, name in enumerate(table.header)
+        if name.casefold() == title.strip().casefold()
+    ]
+    exact = [index for index in alike if table.header[index] == title]
+    if len(exact or alike) != 1:
+        raise HdbenchError(
+            "{choice}: {table} has no column of that name: it has {names}{near}",
+            choice=choice,
+            table=table.name,
+            names=shown(table.header),
+            near=did_you_mean(title, table.header),
+        )
+    return (exact or alike)[0]
+
+
+def check_places(name: str, columns: Sequence[Column]) -> None:
+    """Refuse columns that go to the same place; several may go to the same list.
+
+    Args:
+        name: what messages call the table.
+        columns: what becomes of its columns.
+
+    Raises:
+        HdbenchError: two do, or one goes into the value of another.
+    """
+    seen: dict[tuple[str, ...], tuple[str, str]] = {}
+    for column in columns:
+        names: tuple[str, ...] = ()
+        parts = column.path.split(".") if column.path else []
+        for depth, part in enumerate(parts, start=1):
+            names = (*names, part.removesuffix("[]"))
+            form = ("value" if depth == len(parts) else "object") + part[len(names[-1]) :]
+            first, title = seen.setdefault(names, (form, column.title))
+            if first != form or (form == "value" and title != column.title):
+                raise HdbenchError(
+                    "{place}: the columns {first!r} and {second!r} both go to {path}: map one "
+                    "of them to -, so that it is not used",
+                    place=name,
+                    first=title[:60],
+                    second=column.title[:60],
+                    path=".".join(names)[:60],
+                )
+
+
+MAX_EXAMPLE = 200
+"""Maximum number of characters of an example."""
+
+MOST = 0.8
+"""The share of cells that must be years or dates for a column to be proposed by them alone."""
+
+_GIVEN: str = Message("given")
+_JSON: str = Message("has the field's name, and is JSON")
+
+_NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
+
+
+def propose(
+    table: Table,
+    *,
+    paths: Sequence[FieldPath] | None,
+    file_names: Sequence[str],
+    given: Mapping[str, str],
+) -> list[Column]:
+    """Return what might become of each column, by its name and its values.
+
+    The key is the column whose values are the names of most files, also without folder, extension,
+    leading zeros or page; without files that of the first heading such as `Dateiname`. A column
+    goes into the field that its heading names or means; a field for a year or a date that none
+    names, into the only column of years or dates. Without fields, each column makes its own, of the
+    kind that all its filled cells have.
+
+    Args:
+        table: the table.
+        paths: the fields of a benchmark; None if the table makes its own.
+        file_names: the names of the items' files.
+        given: column → path, `-` to leave it out, or `id` if it names the items.
+
+    Returns:
+        One for each column, in the table's order.
+
+    Raises:
+        HdbenchError: what was given fits neither the table nor the fields.
+
+    Example:
+        >>> rows = [("a.csv:2", ["7", "Müller", "1912"]), ("a.csv:3", ["8", "Ott", "1913"])]
+        >>> table = Table("a.csv", ["Nr.", "Verfasser", "Erscheinungsjahr"], rows, [])
+        >>> paths = [FieldPath("author", "text"), FieldPath("publication.year", "integer")]
+        >>> files = ["0007.jpg", "0008.jpg"]
+        >>> for column in propose(table, paths=paths, file_names=files, given={}):
+        ...     print(column.title, column.key, column.path, column.kind, f"({column.why})")
+        Nr. True None text (names 2 of 2 files)
+        Verfasser False author text (means author)
+        Erscheinungsjahr False publication.year integer (means year)
+    """
+    filled = [table.column(index) for index in range(len(table.header))]
+    chosen = read_choices(table, given, paths)
+    key = next(((index, _GIVEN) for index, path in chosen.items() if path == KEY), None)
+    if key is None:
+        allowed = {index for index in range(len(filled)) if chosen.get(index) != LEFT_OUT}
+        unnamed = allowed - chosen.keys()
+        key = key_of(table.header, filled, file_names, allowed=allowed, unnamed=unnamed)
+    if paths is None:
+        columns = _own_fields(table, filled, chosen, key)
+    else:
+        columns = _fields_of(table, filled, chosen, key, paths)
+    check_places(table.name, columns)
+    return columns
+
+
+def _own_fields(
+    table: Table, filled: list[list[str]], chosen: dict[int, str], key: tuple[int, str] | None
+) -> list[Column]:
+    """Return the columns with fields of their own."""
+    # An answer's `id` is the item's.
+    taken = _Taken([KEY, *(path for path in chosen.values() if path != LEFT_OUT)])
+    columns = []
+    for index, title in enumerate(table.header):
+        cell_kind, choice = kind_of(filled[index]), chosen.get(index)
+        column = _column(
+            title, filled[index], cell_kind, choice, key if key and key[0] == index else None
+        )
+        if choice in (LEFT_OUT, KEY) or (choice is None and (column.key or not filled[index])):
+            columns.append(column)
+            continue
+        if choice is None:
+            path = _own_path(title, index, taken, is_list=cell_kind.kind == "list")
+        else:
+            path = choice
+            if choice.endswith("[]"):
+                separator = cell_kind.separator or any_separator(filled[index])
+                column = replace(column, kind="list", separator=separator)
+            elif cell_kind.kind == "list":  # what divides objects, or only a sign in a text
+                separator = cell_kind.separator if "[]" in choice else None
+                column = replace(column, kind="text", separator=separator)
+        taken.add(path)
+        columns.append(replace(column, path=path))
+    return columns
+
+
+def _fields_of(
+    table: Table,
+    filled: list[list[str]],
+    chosen: dict[int, str],
+    key: tuple[int, str] | None,
+    paths: Sequence[FieldPath],
+) -> list[Column]:
+    """Return the columns with the fields of a benchmark."""
+    by_path = {field.path: field for field in paths}
+    free = [
+        index
+        for index in range(len(table.header))
+        if index not in chosen and (key is None or key[0] != index)
+    ]
+    taken = {path for path in chosen.values() if path in by_path}
+    fields = TargetFields(paths)
+    whole = _whole(table.header, filled, free, paths)
+    free = [index for index in free if index not in whole]
+    assigned = _assigned(table, filled, free, paths, fields=fields, taken=taken)
+    columns = []
+    for index, title in enumerate(table.header):
+        cells, choice = filled[index], chosen.get(index)
+        why = CellKind("text", None, _why_not(fields.near(title)) if cells else Message("empty"))
+        own = key if key and key[0] == index else None
+        column = _column(title, cells, why, choice, own)
+        field = by_path.get(choice or "")
+        if index in assigned:
+            field = paths[assigned[index].field]
+            column = replace(column, why=assigned[index].why)
+        if index in whole:
+            column = replace(column, path=whole[index], kind="json", why=_JSON)
+        if field is not None and field.kind != "any":
+            column = replace(column, kind=field.kind, separator=_separator(field, cells))
+        elif field is not None:
+            column = replace(column, **kind_of(cells)._asdict())
+        if field is not None:
+            column = replace(column, path=field.path, nullable=field.nullable)
+        columns.append(column)
+    return columns
+
+
+def _whole(
+    header: Sequence[str], filled: list[list[str]], free: list[int], paths: Sequence[FieldPath]
+) -> dict[int, str]:
+    """Column with the JSON of objects, or of lists of them → the name of that field."""
+    within = {
+        plain(".".join(parts[:length])): ".".join(parts[:length])
+        for parts in (field.path.replace("[]", "").split(".") for field in paths)
+        for length in range(1, len(parts))
+    }
+    return {
+        index: within[plain(header[index])]
+        for index in free
+        if plain(header[index]) in within
+        and filled[index]
+        and all(not isinstance(structured(cell), str) for cell in filled[index])
+    }
+
+
+def _why_not(near: list[str]) -> str:
+    """Return why a column goes nowhere, with the fields that it may be meant for."""
+    if not near:
+        return Message("no field is like it")
+    return Message("no field is just this: choose one of {names}", names=shown(near))
+
+
+def _separator(field: FieldPath, cells: list[str]) -> str | None:
+    """Return what divides the values, or the objects in a list, that are in one cell."""
+    if field.kind == "list":
+        return list_separator(field.path, cells)
+    return "|" if "[]" in field.path and separator_of(cells) == "|" else None
+
+
+def _column(
+    title: str,
+    cells: list[str],
+    cell_kind: CellKind,
+    choice: str | None,
+    key: tuple[int, str] | None,
+) -> Column:
+    """Return a column that goes nowhere yet."""
+    why = cell_kind.why
+    if choice is not None:
+        why = _GIVEN
+    if key is not None:
+        why = key[1]
+    kind: Kind = "text" if key is not None and choice in (None, KEY) else cell_kind.kind
+    separator = cell_kind.separator if kind == "list" else None
+    example = cells[0][:MAX_EXAMPLE] if cells else ""
+    return Column(title, None, kind, key is not None, separator, example, why)
+
+
+def _assigned(
+    table: Table,
+    filled: list[list[str]],
+    free: list[int],
+    paths: Sequence[FieldPath],
+    *,
+    fields: TargetFields,
+    taken: set[str],
+) -> dict[int, ColumnLikeness]:
+    """Column → its field, the likest first; then years and dates by their values."""
+    candidates = [
+        (like, index)
+        for index in free
+        for like in fields.like(table.header[index])
+        if like.sure or _suits(filled[index], paths[like.field].kind)
+    ]
+    candidates.sort(key=lambda candidate: (-candidate[0].score, candidate[0].field, candidate[1]))
+    assigned: dict[int, ColumnLikeness] = {}
+    for like, index in candidates:
+        if index not in assigned and paths[like.field].path not in taken:
+            assigned[index] = like
+            taken.add(paths[like.field].path)
+    for word, test, why in (
+        ("year", is_year, Message("has years")),
+        ("date", is_date, Message("has dates")),
+    ):
+        wanted = [
+            number
+            for number, field in enumerate(paths)
+            if field.path not in taken and word in meanings(field.path)[-1:]
+        ]
+        of_kind = [
+            index
+            for index in free
+            if index not in assigned
+            and sum(map(test, filled[index])) >= max(1, MOST * len(filled[index]))
+        ]
+        if len(wanted) == 1 and len(of_kind) == 1:
+            assigned[of_kind[0]] = ColumnLikeness(0.0, wanted[0], why, sure=False)
+            taken.add(paths[wanted[0]].path)
+    return assigned
+
+
+def _suits(cells: list[str], kind: Kind) -> bool:
+    """Return whether the cells of a column may be what a field of similar spelling has."""
+    return kind not in ("integer", "number") or 2 * sum(map(is_integer, cells)) >= len(cells)
+
+
+def _own_path(title: str, index: int, taken: "_Taken", *, is_list: bool) -> str:
+    """Return the path of a field named after a column, which no other has and which is within none.
+
+    A heading such as `publication.year` or `authors[]` is a path itself.
+    """
+    base = title.removesuffix("[]")
+    parts = (base,) if " " in base else path_of(base, frozenset())  # `Verl. Ort` is not a path
+    names = [_field_name(part) for part in parts]
+    path = ".".join(filter(None, names)) or f"column_{index + 1}"
+    if taken.is_in_way(path):
+        path = path.replace(".", "_")
+    path = taken.numbered(path)
+    return f"{path}[]" if is_list or base != title else path
+
+
+def _field_name(text: str) -> str:
+    """Return a heading as the name of a field: `Größe (cm)` is `groesse_cm`; `birthDate` is one."""
+    if _NAME.fullmatch(text):
+        return text
+    decomposed = unicodedata.normalize("NFKD", without_umlauts(text))
+    letters = "".join(sign for sign in decomposed if not unicodedata.combining(sign))
+    return "_".join(re.findall(r"\w+", unicodedata.normalize("NFC", letters)))
+
+
+class _Taken:
+    """The paths of fields, of which none may be another, within another, or around another."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._paths: set[str] = set()
+        self._around: set[str] = set()
+        self._numbers: dict[str, int] = {}
+        for path in paths:
+            self.add(path)
+
+    def add(self, path: str) -> None:
+        """Take a path."""
+        path = path.replace("[]", "")
+        self._paths.add(path)
+        self._around.update(_around(path))
+
+    def is_in_way(self, path: str) -> bool:
+        """Return whether a path is one of the others, within one, or around one."""
+        return (
+            path in self._paths
+            or path in self._around
+            or any(parent in self._paths for parent in _around(path))
+        )
+
+    def numbered(self, path: str) -> str:
+        """Return the path, with the lowest number that keeps it out of the way of others."""
+        candidate, number = path, self._numbers.get(path, 1)
+        while self.is_in_way(candidate):
+            number += 1
+            candidate = f"{path}_{number}"
+        self._numbers[path] = number  # lower ones stay taken
+        return candidate
+
+
+def _around(path: str) -> list[str]:
+    """Return the paths of the objects that a field is in."""
+    parts = path.split(".")
+    return [".".join(parts[:length]) for length in range(1, len(parts))]
+
+
+ENOUGH = 0.5
+"""The share of items or rows that a column must name to be the key."""
+
+
+def key_of(
+    header: Sequence[str],
+    filled: Sequence[Sequence[str]],
+    file_names: Sequence[str],
+    *,
+    allowed: Collection[int],
+    unnamed: Collection[int],
+) -> tuple[int, str] | None:
+    """Return the column that names the items, and why; None if there is none.
+
+    Args:
+        header: the names of the columns.
+        filled: their cells that are not blank.
+        file_names: the names of the items' files.
+        allowed: the columns that may be the key by their values.
+        unnamed: those that may be it by their name.
+
+    Example:
+        >>> header, filled = ["Titel", "Nr."], [["Die Ehe", "Lieder"], ["7", "8"]]
+        >>> both = {"allowed": {0, 1}, "unnamed": {0, 1}}
+        >>> key_of(header, filled, ["Scan 0007.jpg", "0007.jpg", "0008.jpg"], **both)
+        (1, 'names 2 of 3 files')
+    """
+    forms = {plain_form(name): number for number, name in enumerate(file_names)}
+    for form in (form_of_parts, form_without_page):
+        for number, name in enumerate(file_names):
+            forms.setdefault(form(name), number)
+    forms.pop("", None)
+    best = (0, False, 0)
+    for index in sorted(allowed):
+        cells = set(filled[index])
+        matched = {
+            forms[form]
+            for form in chain(map(plain_form, cells), map(form_of_parts, cells))
+            if form in forms
+        }
+        if len(matched) >= ENOUGH * min(len(cells), len(file_names)):
+            best = max(best, (len(matched), meanings(header[index]) == ["file"], -index))
+    number, _, index = best
+    if number:
+        files = len(file_names)
+        return -index, Message(
+            "names {number:,} of 1 file",
+            plural="names {number:,} of {count:,} files",
+            number=number,
+            count=files,
+        )
+    for word in ("file", "id"):
+        called = [index for index in sorted(unnamed) if meanings(header[index]) == [word]]
+        index = max(called, key=lambda column: len(set(filled[column])), default=-1)
+        # An `ID type` has the same value in every row; several rows may belong to one image.
+        least = min(2, len(filled[index])) if word == "id" else 1
+        if called and filled[index] and len(set(filled[index])) >= least:
+            return index, Message(
+                "by its name: no file is called so" if file_names else "by its name"
+            )
+    return None

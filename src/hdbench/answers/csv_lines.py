@@ -4,9 +4,10 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice
 
 from hdbench.answers.encodings import UTF16_MARKS, decode
 from hdbench.common.csv_files import as_it_was
@@ -16,6 +17,12 @@ Line = tuple[int, list[str]]
 """The number of the line in which a row begins, and its cells."""
 
 DELIMITERS = ",;\t"
+
+MAX_CELL = 16 * 2**20
+"""Maximum number of characters in a cell."""
+
+FIRST_ROWS = 50
+"""Number of rows by which the delimiter and the header are recognized."""
 
 SEPARATOR = re.compile("sep=([,;\t|])[\r\n]")
 """The first line with which a CSV file tells Excel its delimiter."""
@@ -61,16 +68,22 @@ def decode_or_cp1252(data: bytes, name: str) -> tuple[str, list[str]]:
     return text, [Message(note, place=name)]
 
 
-def delimiter_of(text: str, rank: Callable[[Iterator[Line]], Any]) -> str:
-    """Return the delimiter that the text names for Excel, otherwise the one of the highest rank.
+def delimiter_of(text: str) -> str:
+    """Return the delimiter that the text names for Excel, else the one that divides it evenly.
 
-    Args:
-        text: the file.
-        rank: how well its lines suit, read with one of the delimiters; their iterator raises an
-            `HdbenchError` where they are not CSV.
+    That is into several cells, as many in as many of the first rows as possible.
     """
     match = SEPARATOR.match(text)
-    return match[1] if match else max(DELIMITERS, key=lambda sign: rank(lines(text, sign, "")))
+    return match[1] if match else max(DELIMITERS, key=lambda sign: _evenness(text, sign))
+
+
+def _evenness(text: str, delimiter: str) -> tuple[bool, bool, int, int]:
+    widths: Counter[int] = Counter()
+    with suppress(HdbenchError):  # what comes before tells the delimiter of a damaged file, too
+        for _, cells in islice(lines(text, delimiter, ""), FIRST_ROWS):
+            widths[len(cells)] += 1
+    width, rows = max(widths.items(), key=lambda entry: (entry[1], entry[0]), default=(0, 0))
+    return width > 1, max(widths, default=0) > 1, rows, width
 
 
 def lines(text: str, delimiter: str, name: str, *, blank: bool = False) -> Iterator[Line]:
@@ -119,22 +132,22 @@ def lines(text: str, delimiter: str, name: str, *, blank: bool = False) -> Itera
 
 @contextmanager
 def opened_csv(
-    data: bytes, name: str, rank: Callable[[Iterator[Line]], Any], most: int
+    data: bytes, name: str, most: int = MAX_CELL, *, blank: bool = False
 ) -> Iterator[tuple[Iterator[Line], list[str]]]:
     """Open a CSV file in UTF-8, UTF-16 or cp1252, with the delimiter that suits it best.
 
     Args:
         data: the file.
         name: what messages call it.
-        rank: says how well a delimiter suits; see `delimiter_of`.
         most: how many characters a cell may have.
+        blank: see `lines`.
 
     Yields:
-        The rows, as `lines` yields them, and what to note about the encoding.
+        The rows, as `lines` yields them, and what was assumed.
     """
     text, notes = decode_or_cp1252(data, name)
     with at_most(most):
-        yield lines(text, delimiter_of(text, rank), name), notes
+        yield lines(text, delimiter_of(text), name, blank=blank), notes
 
 
 def without_empty_end(header: Sequence[str]) -> list[str]:

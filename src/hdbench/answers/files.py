@@ -13,7 +13,8 @@ from hdbench.answers.container import AnswersSource, Container
 from hdbench.answers.encodings import UTF16_MARKS, write_as_utf8
 from hdbench.answers.folders import answers_files, open_members
 from hdbench.answers.forms import FORMS, JSON_LINES, AnswerForm, accepted, form_of
-from hdbench.answers.json_lines import JsonLines, LinesFile
+from hdbench.answers.json_files import open_lines
+from hdbench.answers.json_lines import LinesFile
 from hdbench.answers.members import Folder, Members, Zip
 from hdbench.answers.run_parts import run_parts
 from hdbench.answers.schema import AnswerSchema
@@ -51,7 +52,6 @@ OTHERS = {
 OFFICE = {
     "xl/workbook.bin": Message("a binary Excel file (.xlsb): save it as .xlsx"),
     "word/document.xml": Message("a Word document"),
-    "META-INF/manifest.xml": Message("an OpenDocument file: save it as .xlsx or .csv"),
 }
 """A part of an office document that is not read, and what such a file is."""
 
@@ -86,8 +86,7 @@ def open_container(
         if stat.S_ISDIR(mode):
             if parts := run_parts(path):
                 paths = [part.answers for part in parts if part.answers]
-                files = [LinesFile(each, str(each)) for each in paths]
-                return JsonLines(files, schema, all_are_loaded=all_are_loaded)
+                return open_lines([LinesFile(each, str(each)) for each in paths], source)
             return _open_members(Folder(path), source)
         # A pipe or device might never end.
         if not stat.S_ISREG(mode):
@@ -249,9 +248,7 @@ def _open_parts(parts: list[AnswersSource], *, packed: bool) -> Container:
                 size += copy.stat().st_size
                 check_unpacked(size, name)
             files.append(LinesFile(copy, name))
-        first = parts[0]
-        lines = JsonLines(files, first.schema, all_are_loaded=first.all_are_loaded)
-        return _Unpacked(lines, scratch)
+        return _Unpacked(open_lines(files, parts[0]), scratch)
 
 
 @contextmanager

@@ -9,14 +9,23 @@ from typing import Any
 
 from hdbench.answers.answer import WrittenAnswer
 from hdbench.answers.encodings import decode
-from hdbench.answers.fields import EntryReader, about
-from hdbench.answers.forms import FORMS, ITEM_ENDINGS, forms_in_parts, is_part
+from hdbench.answers.entries import EntryReader, about
+from hdbench.answers.forms import (
+    FORMS,
+    ITEM_ENDINGS,
+    PAGE_ENDINGS,
+    forms_in_parts,
+    is_part,
+)
 from hdbench.answers.json_files import parse_file
 from hdbench.answers.members import Members
+from hdbench.answers.plain_text import PAGE_BREAK, plain_text
 from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.text import read_text
 from hdbench.common.jsonio import UNIQUE, parse_json
 from hdbench.common.regular_files import by_numbers
 from hdbench.errors import HdbenchError, Message
+from hdbench.page_text.reading import read_page_text
 
 OUR_ANSWERS = "answers.jsonl"
 """The file with the answers in one of our run folders."""
@@ -137,7 +146,7 @@ class ItemFiles:
 
     def __init__(self, members: Members, schema: AnswerSchema | None) -> None:
         self._members = members
-        self._reader = EntryReader(schema)
+        self._reader, self._schema = EntryReader(schema), schema
         ids: dict[str, tuple[str, ...]] = {}
         for name in members.names:
             item_id = _item_id(name)
@@ -159,13 +168,20 @@ class ItemFiles:
         fields: WrittenAnswer = {}
         for name in key:
             place = self._members.place(name)
-            text = decode(self._members.read(name), place)
-            value = text if name.lower().endswith(".txt") else _json_or_text(text, place)
-            answer = self._reader.answer(value, _item_id(name), place)
+            answer = self._reader.answer(self._value(name, place), _item_id(name), place)
             if fields.keys() & answer.keys() & {"text"}:
                 raise HdbenchError("{place}: a second text of this answer: keep one", place=place)
             fields |= answer
         return fields
+
+    def _value(self, name: str, place: str) -> Any:
+        raw, ending = self._members.read(name), name.lower()
+        if ending.endswith(PAGE_ENDINGS):
+            return PAGE_BREAK.join(page.text for page in read_page_text(raw, place).pages)
+        text = decode(raw, place)
+        if ending.endswith(".md"):
+            return text if read_text(text, self._schema).is_record else plain_text(text)
+        return text if ending.endswith(".txt") else _json_or_text(text, place)
 
     def where(self, key: tuple[str, ...]) -> str:
         """Return its file."""

@@ -52,7 +52,7 @@ JSON_LINES = AnswerForm(
     in_parts=True,
 )
 
-CSV = AnswerForm("CSV", (".csv", ".tsv"), "hdbench.answers.tables:open_csv")
+CSV = AnswerForm("CSV", (".csv", ".tsv"), "hdbench.answers.table_files:open_csv")
 """The form of a text that no other form begins like."""
 
 FORMS: list[AnswerForm] = [
@@ -71,15 +71,28 @@ FORMS: list[AnswerForm] = [
     AnswerForm(
         "XLSX",
         (".xlsx",),
-        "hdbench.answers.tables:open_xlsx",
+        "hdbench.answers.table_files:open_workbook",
         part="xl/workbook.xml",
+        is_text=False,
+    ),
+    AnswerForm(
+        "ODS",
+        (".ods",),
+        "hdbench.answers.table_files:open_workbook",
+        part="META-INF/manifest.xml",
         is_text=False,
     ),
 ]
 """Forms of answers in the order in which messages list them."""
 
-ITEM_ENDINGS = (".json", ".txt")
+PAGE_ENDINGS = (".xml", ".hocr", ".html", ".htm")
+"""Extensions of files with the text of a page: PAGE XML, ALTO and hOCR."""
+
+ITEM_ENDINGS = (".json", ".txt", ".md", *PAGE_ENDINGS)
 """Extensions of files with the answer to one item, which are in a folder or ZIP."""
+
+NO_ANSWERS = frozenset({"mets.xml", "metadata.xml"})
+"""Names of files that programs for transcriptions put beside those of pages."""
 
 PACKED_ENDINGS = (".gz", ".zst")
 """Extensions that may follow that of a compressed file."""
@@ -103,7 +116,8 @@ def form_of(head: bytes) -> AnswerForm:
 def accepted() -> Message:
     """Return what answers are read from, for messages."""
     return Message(
-        "answers are read from {forms}, a folder or a ZIP of <id>.json or <id>.txt",
+        "answers are read from {forms}, a folder or a ZIP of <id>.json, <id>.txt, <id>.md or "
+        "<id>.xml (PAGE, ALTO)",
         forms=", ".join(form.name for form in FORMS),
     )
 

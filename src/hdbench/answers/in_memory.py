@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from hdbench.answers.cells import text_of
+from hdbench.answers.cells import cell_of
 from hdbench.errors import HdbenchError
 
 _MEDIA = ("Image", "Audio", "Video", "Pdf")
@@ -21,9 +21,7 @@ Entry = dict[str, Any]
 def entries(values: Any, *, content: str = "prediction") -> Iterator[Entry]:
     """Yield an entry for each answer, in their order.
 
-    In tables, missing values (NaN, NaT, `pd.NA`, null) are None, and whole floats in a column with
-    missing values are integers, which such a column cannot hold: 1957.0 is 1957. The id is the
-    column `id`, or else a pandas index that has a name.
+    A pandas index that has a name is a column, if there is no column `id`.
 
     Args:
         values: a DataFrame of pandas or polars, a `datasets.Dataset`, entries as dictionaries with
@@ -40,7 +38,7 @@ def entries(values: Any, *, content: str = "prediction") -> Iterator[Entry]:
     if _is(values, "pandas", "DataFrame"):
         yield from _of_pandas(values)
     elif _is(values, "polars", "DataFrame"):
-        yield from _of_polars(values)
+        yield from values.to_dicts()
     elif _is(values, "datasets", "Dataset"):
         yield from _of_dataset(values)
     elif isinstance(values, Mapping):
@@ -100,58 +98,14 @@ def _entry(item: Any, answer: Any, content: str) -> Entry:
 
 def _of_pandas(frame: Any) -> Iterator[Entry]:
     if "id" not in frame.columns and frame.index.nlevels == 1 and frame.index.name is not None:
-        frame = frame.reset_index(names="id")
+        frame = frame.reset_index(names="id" if frame.index.name == "id" else None)
     if not frame.columns.is_unique:
         raise HdbenchError(
             "two columns are called {name!r}",
             name=str(frame.columns[frame.columns.duplicated()][0]),
         )
-    yield from _rows(
-        {
-            str(name): _without_missing(column.tolist(), column.isna().tolist())
-            for name, column in frame.items()
-        }
-    )
-
-
-def _of_polars(frame: Any) -> Iterator[Entry]:
-    columns = {column.name: column.to_list() for column in frame}
-    yield from _rows(
-        {
-            name: _without_missing(values, [*map(_is_gone, values)])
-            for name, values in columns.items()
-        }
-    )
-
-
-def _is_gone(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value))
-
-
-def _rows(columns: Mapping[str, list[Any]]) -> Iterator[Entry]:
-    if "id" not in columns:
-        raise HdbenchError(
-            "the table has no ids: it needs a column id, or an index that has a name"
-        )
-    ids = [
-        int(item) if isinstance(item, float) and item.is_integer() else item
-        for item in columns["id"]
-    ]
-    for row in zip(*{**columns, "id": ids}.values(), strict=True):
-        yield dict(zip(columns, row, strict=True))
-
-
-def _without_missing(values: list[Any], missing: list[bool]) -> list[Any]:
-    """Return the values of a column, None for those that are missing."""
-    if not any(missing):
-        return values
-    present = [value for value, gone in zip(values, missing, strict=True) if not gone]
-    floats = [value for value in present if isinstance(value, float)]
-    are_whole = all(map(float.is_integer, floats))
-    return [
-        None if gone else int(value) if are_whole and isinstance(value, float) else value
-        for value, gone in zip(values, missing, strict=True)
-    ]
+    for row in frame.to_dict("records"):
+        yield {str(name): value for name, value in row.items()}
 
 
 def _of_dataset(dataset: Any) -> Iterator[Entry]:
@@ -177,10 +131,10 @@ def _plain(value: Any) -> Any:
     """Return what JSON can hold in the place of a value of numpy, pandas or the calendar."""
     if hasattr(value, "tolist"):  # an array or a number of numpy
         return value.tolist()
-    if isinstance(value, datetime.date):  # also with a time
-        return text_of(value)
     if type(value).__name__ in ("NAType", "NaTType"):
         return None
+    if isinstance(value, datetime.date):  # also with a time
+        return cell_of(value)
     raise HdbenchError(
         "{value}: a {type} cannot be an answer: leave its column out, or make it text or numbers",
         value=_short(value),

@@ -3,16 +3,18 @@
 import codecs
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from hdbench.answers.container import AnswerEntry, AnswersSource, Container, InMemory
 from hdbench.answers.encodings import decode
-from hdbench.answers.fields import EntryReader, almost_id, given_id
+from hdbench.answers.entries import EntryReader, almost_id, given_id, is_empty
 from hdbench.answers.forms import JSON_LINES, is_part
 from hdbench.answers.json_lines import JsonLines, LinesFile
-from hdbench.answers.schema import AnswerSchema
-from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_json
+from hdbench.answers.records import table_answers
+from hdbench.answers.tables import rows_table
+from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_json, raw_lines, read_jsonl
 from hdbench.errors import HdbenchError, Message
 
 MAX_WHOLE = 64 * 2**20
@@ -28,7 +30,9 @@ _OVERLAP = 2**10  # more than a key and the white space after it
 
 
 def open_json(source: AnswersSource) -> Container:
-    """Return the answers in a JSON file, whichever of the three forms it has.
+    """Return the answers in a JSON file: lines, a list, or an object id → answer.
+
+    Lines and lists whose entries are not answers are the rows of a table.
 
     Args:
         source: the file, in UTF-8.
@@ -37,15 +41,52 @@ def open_json(source: AnswersSource) -> Container:
         HdbenchError: it is unusable; the message says where.
     """
     path, name, schema = source.path, source.name, source.schema
-    files = [LinesFile(path, name)]
+    if is_result(path):
+        raise HdbenchError(
+            "{place}: this is a result of hdbench score, not a run's answers: give the "
+            "file or folder that was scored",
+            place=name,
+        )
     if _is_json_lines(path, EntryReader(schema)):
-        return JsonLines(files, schema, all_are_loaded=source.all_are_loaded)
+        return open_lines([LinesFile(path, name)], source)
     try:
-        return _read_whole(path, name, schema)
+        return _read_whole(source)
     except HdbenchError:
         if not is_part(name, JSON_LINES):
             raise
-        return JsonLines(files, schema)  # which says what is wrong with the line
+        return JsonLines([LinesFile(path, name)], schema)  # which says what is wrong with the line
+
+
+def open_lines(files: Sequence[LinesFile], source: AnswersSource) -> Container:
+    """Return the answers in files of JSON Lines, or in the table whose rows these are.
+
+    Raises:
+        HdbenchError: a line is unusable.
+    """
+    reader = EntryReader(source.schema)
+    if _first_row(files, reader):
+        rows = (
+            (f"{file.name}:{line.number}", line.value)
+            for file in files
+            for line in read_jsonl(file.path, name=file.name, decoder=UNIQUE)
+        )
+        return table_answers(rows_table(rows, files[0].name), source.schema, source.ids)
+    return JsonLines(files, source.schema, all_are_loaded=source.all_are_loaded)
+
+
+def _first_row(files: Sequence[LinesFile], reader: EntryReader) -> bool:
+    """Return whether the first line that tells is the row of a table, and not an answer."""
+    for path, _ in files:
+        for _, _, raw in raw_lines(path):
+            try:
+                value = parse_json(raw.decode("utf-8-sig"))
+            except ValueError:
+                return False
+            if not isinstance(value, dict) or (reader.is_entry(value) and "error" not in value):
+                return False
+            if reader.is_row(value):
+                return True
+    return False
 
 
 def is_result(path: Path) -> bool:
@@ -123,15 +164,10 @@ def _is_one_answer(value: dict[str, Any], reader: EntryReader) -> bool:
     return has_id or reader.is_entry(value) or reader.is_record(value)
 
 
-def _read_whole(path: Path, name: str, schema: AnswerSchema | None) -> InMemory:
-    """Return a list of entries, or an object id → answer."""
+def _read_whole(source: AnswersSource) -> InMemory:
+    """Return the answers in a list of entries or rows, or an object id → answer."""
+    path, name, schema = source.path, source.name, source.schema
     reader = EntryReader(schema)
-    if is_result(path):
-        raise HdbenchError(
-            "{place}: this is a result of hdbench score, not a run's answers: give the "
-            "file or folder that was scored",
-            place=name,
-        )
     value = parse_file(decode(read_whole(path, name), name), name)
     if isinstance(value, dict) and _is_one_answer(value, reader):
         if not isinstance(given_id(value), str | int):
@@ -148,23 +184,28 @@ def _read_whole(path: Path, name: str, schema: AnswerSchema | None) -> InMemory:
     if isinstance(value, dict):
         for item_id, answer in value.items():
             where = _place(name, item_id)
-            fields = reader.answer(answer, item_id, where)
             is_entry = isinstance(answer, dict) and reader.is_entry(answer)
+            is_blank = isinstance(answer, dict) and is_empty(answer)  # an empty row of a table
+            fields = reader.answer(None if is_blank else answer, item_id, where)
             model = reader.model(answer, where) if is_entry else None
             runs.setdefault(model, {})[item_id] = AnswerEntry(where, fields)
         return InMemory(runs)
+    rows: list[tuple[str, dict[str, Any]]] = []
     for number, entry in enumerate(value, start=1):
         where = Message("{place}: entry {number}", place=name, number=number)
         if not isinstance(entry, dict):
             raise HdbenchError("{place}: must be a JSON object in braces, with an id", place=where)
+        rows.append((where, entry))
+    if any(reader.is_row(entry) for _, entry in rows):
+        return table_answers(rows_table(rows, name), schema, source.ids)
+    for where, entry in rows:
         item_id = reader.id(entry, where)
-        fields = reader.entry(entry, where)
         ids = runs.setdefault(reader.model(entry, where), {})
         if item_id in ids:
             raise HdbenchError(
                 "{place}: a second answer for id {id!r}: keep one", place=where, id=item_id
             )
-        ids[item_id] = AnswerEntry(_place(name, item_id), fields)
+        ids[item_id] = AnswerEntry(_place(name, item_id), reader.entry(entry, where))
     return InMemory(runs)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from hdbench.answers.answer import WrittenAnswer
-from hdbench.answers.fields import EntryReader
+from hdbench.answers.entries import EntryReader
 from hdbench.answers.schema import AnswerSchema
 from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_line, plain_id, raw_lines
 from hdbench.errors import HdbenchError, Message, os_reason

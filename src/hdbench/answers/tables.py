@@ -1,391 +1,484 @@
-"""Tables of answers, CSV and XLSX, as people and spreadsheet programs write them."""
+"""Tables, whatever they come as, before their columns are mapped to fields."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import chain, pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.answers.answer import WrittenAnswer
-from hdbench.answers.bounds import MAX_CELLS, too_many_cells
-from hdbench.answers.cells import DATES, FAULTS, MISSING, Cell, OddCells, structured_of, text_of
-from hdbench.answers.columns import Columns, Field, count_known, has_id, is_mapped
-from hdbench.answers.container import AnswerEntry, AnswersSource, InMemory
-from hdbench.answers.csv_lines import Line, opened_csv, without_empty_end
-from hdbench.answers.fields import about, put
-from hdbench.answers.json_files import read_whole
-from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.sheets.answers import sheet_answers
-from hdbench.answers.sheets.table import Table, csv_table, table_of, workbook_table
-from hdbench.answers.sheets.table_header import TableRow
-from hdbench.answers.sheets.totals import is_total, place_of
-from hdbench.answers.spreadsheet import read_sheets
+from hdbench.answers.bounds import MAX_CELLS, MAX_COLUMNS, MAX_TEXT, too_many_cells, too_much_text
+from hdbench.answers.cells import (
+    NUMBER,
+    OddCells,
+    cell_of,
+    column_letter,
+    is_blank,
+    without_decimals,
+)
+from hdbench.answers.csv_lines import FIRST_ROWS, opened_csv
+from hdbench.answers.entries import shown
+from hdbench.answers.ids import has_ending
+from hdbench.answers.spreadsheets import read_sheets
+from hdbench.answers.words import plain
 from hdbench.errors import HdbenchError, Message
 
-MAX_CELL = 16 * 2**20
-"""Maximum number of characters in a cell of a CSV file."""
+MAX_TITLE = 200
+"""Maximum number of characters in a column's name."""
+
+TOTALS = frozenset(
+    {"total", "totals", "sum", "summe", "summen", "gesamt", "gesamtsumme", "insgesamt"}
+    | {"zwischensumme", "totaux", "somme", "totale", "somma"}
+)
+"""Words for a total in English, German, French and Italian."""
+
+DATES_READ = Message(
+    "dates of the spreadsheet program, read in ISO form (check: it also makes dates of values such "
+    "as 3-5)"
+)
+
+_HEADER_ROWS = re.compile(r"([1-9][0-9]{0,6})(?:-([1-9][0-9]{0,6}))?")
 
 
-def open_csv(source: AnswersSource) -> InMemory:
-    """Return the answers in a CSV file; see `read_csv`."""
-    data = read_whole(source.path, source.name)
-    return read_csv(data, source.name, source.schema, source.ids)
+class Row(NamedTuple):
+    """A row: its number, its place for messages, and its cells as the file has them."""
+
+    number: int
+    place: str
+    cells: Sequence[Any]
 
 
-def read_csv(
-    data: bytes, name: str, schema: AnswerSchema | None, ids: Iterable[str] = ()
-) -> InMemory:
-    r"""Return the answers in a CSV file.
+@dataclass(frozen=True)
+class Table:
+    """A table before it is mapped.
 
-    The encoding is UTF-8, UTF-16 with a byte order mark, or otherwise cp1252; the delimiter is a
-    comma, a semicolon or a tab. The columns are `id`, with `text` (a model's raw answer),
-    `prediction` (JSON) or the fields of the record with dots between their names, and optionally
-    `model`, `tokens_input`, `tokens_output`, `seconds` and `error`. If they are called otherwise,
-    as in a table that a person keeps, it is read as ground truths are; see `sheet_answers`.
+    Attributes:
+        name: what messages call it.
+        header: the columns' names, each of them once.
+        rows: the place of each row, such as `wahrheit.csv:12`, and its cells as text, as many as
+            the header has. Rows within the table may be empty.
+        notes: what was assumed, one line each.
+    """
+
+    name: str
+    header: list[str]
+    rows: list[tuple[str, list[str]]]
+    notes: list[str]
+
+    def column(self, index: int) -> list[str]:
+        """Return the cells of a column that are not blank, without white space around them."""
+        cells = (cells[index].strip() for _, cells in self.rows)
+        return [cell for cell in cells if not is_blank(cell)]
+
+
+def csv_table(data: bytes, name: str, header_rows: str | None = None) -> Table:
+    """Return the table in a CSV file.
 
     Args:
         data: the file.
         name: what messages call it.
-        schema: what records look like; without it, every value is text.
-        ids: the ids of the items, for a table whose column of ids is called otherwise.
+        header_rows: the row that names the columns, as `3`, or the first and last one, as `3-4`.
 
     Raises:
-        HdbenchError: it is unusable; the message names the line.
-
-    Example:
-        >>> table = read_csv("id;publication.title\n0001;Müller\n".encode("cp1252"), "a.csv", None)
-        >>> table.load(table.runs[None]["0001"])
-        {'prediction': {'publication': {'title': 'Müller'}}}
+        HdbenchError: it is unusable or has no names of columns; the message names the row.
     """
-    with opened_csv(data, name, partial(_rank, schema=schema), MAX_CELL) as (numbered, notes):
-        header = next(numbered, None)
-        if header is None:
-            raise HdbenchError(
-                "{place}: empty: needs the column names in the first row", place=name
-            )
-        if any("\0" in title for title in header[1]):
-            raise HdbenchError(
-                "{place}: NUL bytes in its first row: save it as CSV in UTF-8", place=name
-            )
-        if schema is not None and not is_mapped(header[1], schema):
-            mapped = _mapped(partial(csv_table, data, name), header[1], schema, ids)
-            if mapped is not None:
-                return mapped
-        rows = (TableRow(f"{name}:{number}", cells) for number, cells in numbered)
-        return read_rows(without_empty_end(header[1]), rows, name, schema, notes)
+    with opened_csv(data, name, blank=True) as (lines, notes):
+        rows = (Row(line, f"{name}:{line}", cells) for line, cells in lines)
+        return table_of(name, rows, notes, header_rows)
 
 
-def open_xlsx(source: AnswersSource) -> InMemory:
-    """Return the answers in an XLSX workbook: in its one visible sheet with a column `id`.
-
-    The columns are those of `read_csv`. If no sheet has such a column, the one with the most filled
-    cells is read.
-
-    Raises:
-        HdbenchError: it is unusable; the message names the sheet and row.
-        MissingExtraError: python-calamine is not installed.
-    """
-    file, name, schema, _, ids = source
-    chosen: list[_Worksheet] = []
-    others: list[_Worksheet] = []
-    for sheet in read_sheets(file, name):
-        filled = ((number, cells) for number, cells in sheet.rows if any(c != "" for c in cells))
-        rows = _places(filled, f"{name}: {sheet.name}")
-        first = next(rows, TableRow("", []))
-        header = without_empty_end([text_of(cell) for cell in first.cells])
-        if header:
-            (chosen if has_id(header) else others).append(
-                _Worksheet(sheet.name, header, first, rows)
-            )
-    if len(chosen) > 1:
-        raise HdbenchError(
-            "{place}: several sheets have a column id ({sheets}): keep one of them",
-            place=name,
-            sheets=", ".join(sheet.title for sheet in chosen),
-        )
-    if not chosen and not others:
-        raise HdbenchError("{place}: empty: needs the column names in the first row", place=name)
-    title, header, first, rows = (chosen or others)[0]
-    where = f"{name}: {title}"
-    notes: list[str] = []
-    if chosen and others:
-        unread = ", ".join(sheet.title for sheet in others)
-        template = "{place}: only the sheet {title} was read, as it has ids; not read: {unread}"
-        notes.append(Message(template, place=name, title=title, unread=unread))
-    if schema is not None and not is_mapped(header, schema):
-        read: Callable[[], Table] = partial(workbook_table, file, name)
-        if chosen:
-            remaining = list(rows)
-            read = partial(table_of, where, iter([first, *remaining]), notes)
-            rows = iter(remaining)
-        mapped = _mapped(read, header, schema, ids)
-        if mapped is not None:
-            return mapped
-    return read_rows(header, rows, where, schema, notes)
-
-
-class _Worksheet(NamedTuple):
-    """A worksheet: its title, the names of its columns, and its rows, the first of them apart."""
-
-    title: str
-    header: list[str]
-    first: TableRow
-    rows: Iterator[TableRow]
-
-
-def _mapped(
-    read: Callable[[], Table], header: Sequence[str], schema: AnswerSchema, ids: Iterable[str]
-) -> InMemory | None:
-    """Return the answers in a table as a person keeps it; None if it is not one."""
-    try:
-        table = read()
-    except HdbenchError:
-        if has_id(header):
-            raise
-        return None  # what is missing is an id
-    return sheet_answers(table, schema, ids)
-
-
-def _places(rows: Iterator[tuple[int, list[Cell]]], name: str) -> Iterator[TableRow]:
-    for number, cells in rows:
-        yield TableRow(Message("{place}, row {number}", place=name, number=number), cells)
-
-
-def _rank(csv_lines: Iterator[Line], schema: AnswerSchema | None) -> tuple[bool, int, int]:
-    """Return how well a delimiter suits: if the header has an id, and how many known columns."""
-    try:
-        _, header = next(csv_lines, (0, []))
-    except HdbenchError:
-        return False, 0, 0
-    return has_id(header), count_known(header, schema), len(header)
-
-
-DIGITS = re.compile(r"[0-9]{1,15}")
-SECONDS = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,9})?")
-
-MISSING_VALUES = Message("cells with #N/A, read as empty")
-UNNAMED = Message("cells in columns without a name, not read")
-DATES_AS_TEXT = Message("dates from a spreadsheet program, read as text")
-MADE_DATES = Message(
-    "values that a spreadsheet program may have turned into dates, such as 3-5 into 2026-05-03 "
-    "(check)"
-)
-
-
-Runs = dict[str | None, dict[str, list[TableRow]]]
-
-
-def read_rows(
-    header: Sequence[str],
-    rows: Iterable[TableRow],
-    name: str,
-    schema: AnswerSchema | None,
-    notes: list[str],
-) -> InMemory:
-    """Return the answers in a table.
+def workbook_table(path: Path, name: str, header_rows: str | None = None) -> Table:
+    """Return the table in a workbook: the visible sheet with ids, else with the most filled cells.
 
     Args:
-        header: the names of the columns.
-        rows: the other rows; blank ones are skipped.
-        name: what messages call the file.
-        schema: what records look like.
-        notes: what was assumed so far.
+        path: the workbook.
+        name: what messages call it.
+        header_rows: see `csv_table`.
 
     Raises:
-        HdbenchError: the columns are unusable, a row has no id or more cells than the header, or
-            an id occurs twice.
+        HdbenchError: it is unusable or has no names of columns; the message names the row.
     """
-    columns = Columns(header, name, schema)
-    reader = _Reader(columns)
-    runs = reader.runs(rows)
-    if not any(runs.values()):
-        raise HdbenchError("{place}: no answers in this table, only column names", place=name)
-    notes = [*notes, *columns.notes, *reader.odd.notes(name)]
-    if schema and "text" in columns.about and not columns.lists:
-        notes += _decide_text(columns, runs, schema, name)
-    notes += columns.divide(partial(_texts, runs))
-    entries: dict[str | None, dict[str, AnswerEntry]] = {}
-    for model, items in runs.items():
-        entries[model] = {}
-        for item_id, item_rows in items.items():
-            if len(item_rows) > 1 and not columns.lists:
-                raise HdbenchError(
-                    "{place}: a second answer for id {id!r}, the first is in {first}: keep one",
-                    place=item_rows[1].place,
-                    id=item_id,
-                    first=item_rows[0].place,
-                )
-            entries[model][item_id] = AnswerEntry(item_rows[0].place, reader.answer(item_rows))
-            item_rows.clear()  # the cells of a large table need not be held along with its records
-    return InMemory(entries, notes)
-
-
-def _decide_text(columns: Columns, runs: Runs, schema: AnswerSchema, name: str) -> list[str]:
-    """Decide whether `text` as the only field is a model's raw answer or a field of one object.
-
-    It is an object's field if an id has several rows and no text looks like JSON.
-    """
-    if columns.fields or not schema.list_of_objects:
-        return []
-    field, index = schema.list_of_objects[0], columns.about["text"]
-    groups = [rows for items in runs.values() for rows in items.values()]
-    is_json = any(
-        str(row.cells[index]).lstrip().startswith(("{", "[", "`"))
-        for rows in groups
-        for row in rows
-    )
-    if is_json:
-        return []
-    if any(len(rows) > 1 for rows in groups):
-        columns.lists = field
-        columns.fields.append(columns.text_field(schema))
-        template = "{place}: an id has several rows: each row was read as one of its {field}"
-    else:
-        template = (
-            "{place}: each text was read as a model's whole answer; to give each of the {field} a "
-            "row, add columns with their fields"
-        )
-    return [Message(template, place=name, field=field)]
-
-
-def _texts(runs: Runs, column: int) -> Iterator[str]:
-    """Yield the cells of a column as text."""
-    for items in runs.values():
-        for rows in items.values():
-            for row in rows:
-                yield text_of(row.cells[column])
-
-
-class _Reader:
-    """Reads rows.
-
-    Attributes:
-        odd: the odd cells among theirs, to be reported.
-    """
-
-    def __init__(self, columns: Columns) -> None:
-        self._columns = columns
-        self._titles = columns.titles
-        self.odd = OddCells()
-
-    def runs(self, rows: Iterable[TableRow]) -> Runs:
-        """Model → id → rows.
-
-        Raises:
-            HdbenchError: a row is unusable.
-        """
-        runs: Runs = {}
-        models: dict[str | None, str] = {}
-        columns, width = self._columns.about, len(self._titles)
-        for number, row in enumerate(rows, start=1):
-            if number * width > MAX_CELLS:
-                raise too_many_cells(row.place)
-            cells = self._clean(row)
-            if not any(cell != "" for cell in cells):
-                continue
-            item_id = text_of(cells[columns["id"]]).strip()
-            where = row.place
-            if not item_id or is_total(item_id):
-                where = place_of(where, list(map(text_of, cells)), columns["id"])
-            if not item_id:
-                raise HdbenchError("{place}: has no id: enter it, or delete the row", place=where)
-            model = text_of(cells[columns["model"]]).strip() or None if "model" in columns else None
-            models.setdefault(model, row.place)
-            runs.setdefault(model, {}).setdefault(item_id, []).append(TableRow(where, cells))
-        if None in models and len(models) > 1:
-            raise HdbenchError(
-                "{place}: names no model, but other rows do: enter it", place=models[None]
+    best: tuple[bool, int, str, list[Row], int] = (False, 0, "", [], 0)
+    sheets: list[str] = []
+    for sheet in read_sheets(path, name):
+        where = f"{name}: {sheet.name}"
+        rows = [
+            Row(number, Message("{place}, row {number}", place=where, number=number), cells)
+            for number, cells in enumerate(sheet.rows, start=1)
+        ]
+        filled = sum(not _is_empty(cell) for row in rows for cell in row.cells)
+        if filled:
+            sheets.append(sheet.name)
+            has_id = any(
+                isinstance(cell, str) and cell.strip().casefold() == "id"
+                for row in rows[:FIRST_ROWS]
+                for cell in row.cells
             )
-        return runs
-
-    def _clean(self, row: TableRow) -> list[Cell]:
-        """Return as many cells as columns: dates as text, marks for missing values as empty.
-
-        Raises:
-            HdbenchError: there are more cells, or one of them holds a formula's error.
-        """
-        cells, width = list(row.cells), len(self._titles)
-        if len(cells) > width:
-            if any(cell != "" for cell in cells[width:]):
-                raise HdbenchError(
-                    "{place}: has {cells} cells, and the header {width}: name every column, and "
-                    "quote cells that hold the delimiter",
-                    place=row.place,
-                    cells=len(cells),
-                    width=width,
-                )
-            del cells[width:]
-        cells += [""] * (width - len(cells))
-        for index, cell in enumerate(cells):
-            if isinstance(cell, str):
-                if not cell or cell.isspace():
-                    cells[index] = ""
-                elif cell[0] == "#" and cell in MISSING:
-                    cells[index] = ""
-                    self.odd.add(MISSING_VALUES, partial(self._place, row, index))
-                elif cell[0] == "#" and cell in FAULTS:
-                    raise HdbenchError(
-                        "{place}: holds the error {cell}: enter the value, or empty the cell",
-                        place=self._place(row, index),
-                        cell=cell,
-                    )
-            elif isinstance(cell, DATES):
-                cells[index] = text_of(cell)
-                is_date = "date" in self._titles[index].casefold()
-                kind = DATES_AS_TEXT if is_date else MADE_DATES
-                self.odd.add(kind, partial(self._place, row, index, text_of(cell)))
-            if not self._titles[index] and cells[index] != "":
-                self.odd.add(UNNAMED, partial(self._place, row, index))
-        return cells
-
-    def _place(self, row: TableRow, index: int, text: str = "") -> Message:
-        column = self._titles[index] or index + 1
-        place = Message("{place}, column {column}", place=row.place, column=column)
-        return Message("{place}: {text}", place=place, text=text) if text else place
-
-    def answer(self, rows: Sequence[TableRow]) -> WrittenAnswer:
-        """Return the answer in the rows of one id, as `Container.load` returns it."""
-        columns, first = self._columns, rows[0]
-        cells = {name: first.cells[index] for name, index in columns.about.items()}
-        answer = about({name: _number(cell) for name, cell in cells.items()})
-        if columns.lists:
-            filled = [row for row in rows if not self._is_blank(row)]
-            if filled or "error" not in answer:
-                objects = [_record(columns.fields, row.cells) for row in filled]
-                answer["prediction"] = self._beside(first) | {columns.lists: objects}
-            return answer
-        for name in ("text", "prediction"):
-            if name in columns.about:
-                answer[name] = text_of(first.cells[columns.about[name]])
-        if answer.get("prediction") == "":
-            answer["prediction"] = None
-        if columns.fields and not self._is_blank(first):  # a row with only an id is not an answer
-            answer["prediction"] = _record(columns.fields, first.cells)
-        if "text" not in answer and "prediction" not in answer:
-            answer["prediction"] = None
-        return answer
-
-    def _beside(self, row: TableRow) -> dict[str, Any]:
-        """Return the fields beside the list of objects, as the JSON in a column of their own."""
-        index = self._columns.about.get("other_fields")
-        others = None if index is None else structured_of(row.cells[index])
-        if not isinstance(others, dict):
-            return {}
-        return {name: value for name, value in others.items() if name in self._columns.beside}
-
-    def _is_blank(self, row: TableRow) -> bool:
-        return all(row.cells[field.column] == "" for field in self._columns.fields)
+            candidate = (has_id, filled, sheet.name, rows, sheet.merged)
+            best = max(best, candidate, key=lambda sheet: sheet[:2])
+    has_id, _, title, rows, merged = best
+    notes: list[str] = []
+    if others := [sheet for sheet in sheets if sheet != title]:
+        notes.append(
+            Message(
+                "{place}: only the sheet {title} was read; not read: {names} (to read another one, "
+                "hide or delete {title})",
+                place=name,
+                title=title,
+                names=shown(others),
+            )
+        )
+    name = f"{name}: {title}" if title else name
+    if merged:
+        notes.append(
+            Message(
+                "{place}: {count:,} row got the value of the merged cell that covers it",
+                plural="{place}: {count:,} rows got the value of a merged cell that covers them",
+                place=name,
+                count=merged,
+            )
+        )
+    return table_of(name, iter(rows), notes, header_rows)
 
 
-def _number(cell: Cell) -> int | float | str:
-    """Return a count of tokens, or seconds with a decimal point or comma; other text as it is."""
-    text = text_of(cell).strip()
-    if DIGITS.fullmatch(text):
-        return int(text)
-    return float(text.replace(",", ".")) if SECONDS.fullmatch(text) else text
+def rows_table(rows: Iterable[tuple[str, Mapping[str, Any]]], name: str) -> Table:
+    """Return a table from rows with names: lines of JSON, or the rows of a DataFrame.
+
+    The fields of an object are columns of their own, with a dot between the names.
+
+    Args:
+        rows: the place of each row, and its values by name.
+        name: what messages call it.
+
+    Raises:
+        HdbenchError: the table is too large.
+    """
+    columns: dict[str, int] = {}
+    read: list[tuple[str, dict[int, str]]] = []
+    for place, row in rows:
+        cells = {
+            columns.setdefault(key, len(columns)): cell_of(value) for key, value in _flat(row, "")
+        }
+        read.append((place, cells))
+        if len(columns) > MAX_COLUMNS:
+            raise HdbenchError("{place}: more than {most:,} columns", place=place, most=MAX_COLUMNS)
+        if len(read) * len(columns) > MAX_CELLS:
+            raise too_many_cells(place)
+    header = list(columns)
+    full = [
+        (place, [cells.get(index, "") for index in range(len(header))]) for place, cells in read
+    ]
+    return Table(name, header, _without_decimals(full), [])
 
 
-def _record(fields: Sequence[Field], cells: Sequence[Cell]) -> dict[str, Any]:
-    record: dict[str, Any] = {}
-    for field in fields:
-        put(record, field.path, field.value(cells[field.column]))
-    return record
+def _flat(row: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for key, value in row.items():
+        is_object = isinstance(value, dict) and value and key != "prediction"
+        if is_object and all("." not in name for name in value):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def table_of(
+    name: str, rows: Iterator[Row], notes: list[str], header_rows: str | None = None
+) -> Table:
+    """Return a table from its rows, with or without a title above the header.
+
+    Args:
+        name: what messages call it.
+        rows: all rows.
+        notes: what was assumed so far.
+        header_rows: see `csv_table`.
+
+    Raises:
+        HdbenchError: it is unusable or has no names of columns; the message names the row.
+    """
+    begin, (first, last) = [], _chosen(header_rows)
+    for row in rows:
+        begin.append(row)
+        if len(begin) >= FIRST_ROWS and row.number >= last:
+            break
+    if last:
+        header = [row for row in begin if first <= row.number <= last]
+        if not header:
+            raise HdbenchError(
+                "--header-row {rows}: {place} has no such row", rows=header_rows, place=name
+            )
+    else:
+        header = _find_header(name, begin)
+    above = [row for row in begin if row.number < header[0].number]
+    if title := " ".join(word for row in above for text in _texts(row) for word in text.split()):
+        notes.append(
+            Message(
+                "{place}: read as a title above the table, not as data: {title}",
+                place=name,
+                title=title[:100],
+            )
+        )
+    if len(header) > 1:
+        notes.append(
+            Message(
+                "{place}: the names of the columns are in rows {first} to {last}",
+                place=name,
+                first=header[0].number,
+                last=header[-1].number,
+            )
+        )
+    texts = _joined(header)
+    columns = _titles(texts, header[0].place, notes)
+    odd = OddCells()
+    body = _body(columns, header[0], chain(begin[len(above) + len(header) :], rows), odd)
+    body = _without_totals(body, notes)
+    if not body:
+        raise HdbenchError("{place}: has no rows, only names of columns", place=name)
+    table = Table(name, columns, _without_decimals(body), notes + odd.notes(name))
+    return _without_empty(table, [index for index, text in enumerate(texts) if not text])
+
+
+def _chosen(header_rows: str | None) -> tuple[int, int]:
+    if header_rows is None:
+        return 0, 0
+    match = _HEADER_ROWS.fullmatch(header_rows)
+    if match is None:
+        raise HdbenchError(
+            "--header-row {rows}: must be the number of a row, as in 3, or of the first and last "
+            "one, as in 3-4",
+            rows=header_rows,
+        )
+    return int(match[1]), int(match[2] or match[1])
+
+
+def _find_header(name: str, rows: Sequence[Row]) -> list[Row]:
+    """Return the row that names the columns, or the two of which the first has brackets."""
+    filled = [sum(not _is_empty(cell) for cell in row.cells) for row in rows]
+    if not any(filled):
+        raise HdbenchError(
+            "{place}: empty: needs the names of the columns in its first row", place=name
+        )
+    # A title, merged over all columns, fills one cell.
+    several = max(filled) > 1
+    above = next(number for number, count in enumerate(filled) if count > several)
+    header = rows[above]
+    texts = [text for text in _texts(header) if text]
+    if any(map(has_ending, texts)) or 2 * sum(map(_is_number, texts)) > len(texts):
+        raise HdbenchError(
+            "{place}: the first row with several cells has values, not names of columns: name "
+            "every column in a row above it, or choose that row with --header-row",
+            place=header.place,
+        )
+    second = rows[above + 1 : above + 2]
+    return (
+        [header, *second]
+        if second and _has_brackets(_texts(header), _texts(second[0]))
+        else [header]
+    )
+
+
+def _has_brackets(upper: list[str], lower: list[str]) -> bool:
+    """Return whether a row has the names of groups of columns, and the next one theirs.
+
+    A group is a name followed by blank cells, below which all columns are named; below all other
+    names there is nothing.
+    """
+    if len(lower) > len(upper):
+        upper = upper + [""] * (len(lower) - len(upper))
+    lower = lower + [""] * (len(upper) - len(lower))
+    is_grouped = [
+        bool(text) and column + 1 < len(upper) and not upper[column + 1] and bool(lower[column + 1])
+        for column, text in enumerate(upper)
+    ]
+    inside = False
+    for column, text in enumerate(upper):
+        inside = is_grouped[column] if text else inside
+        if bool(lower[column]) != inside or (lower[column] and _is_number(lower[column])):
+            return False
+    return any(is_grouped)
+
+
+def _joined(header: Sequence[Row]) -> list[str]:
+    """Return the names of the columns: those of a group begin with the group's."""
+    rows = [[" ".join(text.split()) for text in _texts(row)] for row in header]
+    width = max(map(len, rows))
+    for row in rows:
+        row.extend([""] * (width - len(row)))
+    for row, below in pairwise(rows):
+        for column in range(1, width):
+            if not row[column] and below[column]:
+                row[column] = row[column - 1]
+    texts = [" ".join(filter(None, column)) for column in zip(*rows, strict=True)]
+    while texts and not texts[-1]:
+        texts.pop()
+    return texts
+
+
+def _titles(texts: list[str], place: str, notes: list[str]) -> list[str]:
+    """Return the names of the columns, each once: `Autor (2)` for a second one, and `column 3`."""
+    if len(texts) > MAX_COLUMNS:
+        raise HdbenchError("{place}: more than {most:,} columns", place=place, most=MAX_COLUMNS)
+    for text in texts:
+        if len(text) > MAX_TITLE or "\0" in text:
+            raise HdbenchError(
+                "{place}: a column's name has more than {most:,} characters, or NUL bytes: save "
+                "it as CSV in UTF-8",
+                place=place,
+                most=MAX_TITLE,
+            )
+    taken, seen = set(texts), set[str]()
+    counts: Counter[str] = Counter()  # so that each number is tried only once
+    names: list[str] = []
+    again: list[str] = []
+    for number, text in enumerate(texts, start=1):
+        title = base = text or f"column {number}"
+        while (not text or text in seen) and title in taken:
+            counts[base] += 1
+            title = f"{base} ({counts[base] + 1})"
+        if text in seen:
+            again.append(title)
+        seen |= {text} - {""}
+        taken.add(title)
+        names.append(title)
+    if again:
+        notes.append(
+            Message(
+                "{place}: columns of the same name are told apart: {names}",
+                place=place,
+                names=shown(again),
+            )
+        )
+    return names
+
+
+def _body(
+    columns: Sequence[str], header: Row, rows: Iterable[Row], odd: OddCells
+) -> list[tuple[str, list[str]]]:
+    """Return the rows as texts, as many as there are columns, without blank ones at the end."""
+    body: list[tuple[str, list[str]]] = []
+    width, size = len(columns), 0
+    for row in rows:
+        if (len(body) + 1) * width > MAX_CELLS:
+            raise too_many_cells(row.place)
+        texts = list(map(cell_of, row.cells))
+        if any(text and not text.isspace() for text in texts[width:]):
+            raise HdbenchError(
+                "{place}: has {count} cells, and the header ({header}) {width}: name every "
+                "column, or choose the row that does with --header-row; a cell that holds the "
+                "delimiter is quoted",
+                place=row.place,
+                count=len(texts),
+                header=header.place,
+                width=width,
+            )
+        texts = texts[:width] + [""] * (width - len(texts))
+        for index, (cell, text) in enumerate(zip(row.cells, texts, strict=False)):
+            size += len(text)
+            if not isinstance(cell, str | int | float | None):
+                odd.add(DATES_READ, partial(_cell_place, row.place, columns[index], text))
+        if size > MAX_TEXT:
+            raise too_much_text(row.place)
+        body.append((row.place, texts))
+    while body and not any(text and not text.isspace() for text in body[-1][1]):
+        body.pop()
+    return body
+
+
+def _cell_place(place: str, title: str, text: str) -> Message:
+    return Message("{place}, column {column}: {text}", place=place, column=title, text=text)
+
+
+def is_total(text: str) -> bool:
+    """Return whether a cell begins with a word for a total.
+
+    Example:
+        >>> [is_total(text) for text in ("Summe:", "TOTAL 1912", "Gesamtausgabe", "")]
+        [True, True, False, False]
+    """
+    return plain(text.strip().partition(" ")[0]) in TOTALS
+
+
+def _without_totals(
+    body: list[tuple[str, list[str]]], notes: list[str]
+) -> list[tuple[str, list[str]]]:
+    """Return the rows without those at the end that have totals: a word for it and numbers."""
+    end = len(body)
+    while end > 1:
+        texts = [text for text in map(str.strip, body[end - 1][1]) if text]
+        others = [text for text in texts if not is_total(text)]
+        if (len(others) == len(texts) and texts) or any(map(str.isalpha, "".join(others))):
+            break
+        end -= 1
+    totals = [place for place, cells in body[end:] if any(map(str.strip, cells))]
+    if not totals:
+        return body
+    notes.append(Message("{place}: read as a row of totals, not as data", place=totals[0]))
+    return body[:end]
+
+
+def place_of(place: str, cells: Sequence[str], key: int) -> str:
+    """Return the place of a row, with the cell by which it looks like one of totals, if it does.
+
+    Such a row has a word for a total or no id, and otherwise nothing but numbers.
+
+    Args:
+        place: the row's place.
+        cells: its cells.
+        key: the index of the column with ids.
+
+    Example:
+        >>> place_of("a.csv:9", ["", "Summe:", "1.212,50 €"], 0)
+        "a.csv:9 (column B: 'Summe:', a total?)"
+        >>> place_of("a.csv:8", ["0007", "Summe der Theologie", "1912"], 0)
+        'a.csv:8'
+    """
+    if cells[key] and not is_total(cells[key]):
+        return place
+    words = [index for index, text in enumerate(cells) if is_total(text)]
+    others = [index for index, text in enumerate(cells) if text and index not in words]
+    if any(map(str.isalpha, "".join(cells[index] for index in others))) or not (words or others):
+        return place
+    index = (words or others)[0]
+    return Message(
+        "{place} (column {letter}: {text!r}, a total?)",
+        place=place,
+        letter=column_letter(index + 1),
+        text=cells[index][:40],
+    )
+
+
+def _without_decimals(rows: list[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:
+    by_column = zip(*(cells for _, cells in rows), strict=True)
+    by_row = zip(*map(without_decimals, by_column), strict=True)
+    return [(place, list(cells)) for (place, _), cells in zip(rows, by_row, strict=True)]
+
+
+def _without_empty(table: Table, unnamed: list[int]) -> Table:
+    """Return the table without the columns that have neither a name nor a value."""
+    empty = {index for index in unnamed if not any(cells[index].strip() for _, cells in table.rows)}
+    if filled := [table.header[index] for index in unnamed if index not in empty]:
+        table.notes.append(
+            Message(
+                "{place}: columns that have values and no name are called {names}",
+                place=table.name,
+                names=shown(filled),
+            )
+        )
+    if not empty:
+        return table
+    kept = [index for index in range(len(table.header)) if index not in empty]
+    header = [table.header[index] for index in kept]
+    rows = [(place, [cells[index] for index in kept]) for place, cells in table.rows]
+    return Table(table.name, header, rows, table.notes)
+
+
+def _texts(row: Row) -> list[str]:
+    return [cell_of(cell).strip() for cell in row.cells]
+
+
+def _is_empty(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, str) and (not cell or cell.isspace()))
+
+
+def _is_number(text: str) -> bool:
+    return NUMBER.fullmatch(text) is not None

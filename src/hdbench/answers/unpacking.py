@@ -54,8 +54,7 @@ def unpack_zstandard(source: Path, target: Path, name: str) -> None:
 def write_as_lines(source: Path, target: Path, name: str) -> None:
     """Write the rows of a Parquet file as JSON Lines, one line per row.
 
-    A column that is null in a row is left out of its line, unless the row has no answer at all. A
-    `prediction` that is text is JSON, as in a CSV file.
+    A `prediction` that is text is JSON, as in a CSV file.
 
     Args:
         source: the file.
@@ -159,12 +158,12 @@ def _size(array: Any) -> int:
 
 
 def _line(row: dict[str, Any]) -> bytes:
-    values = {key: _text(value) for key, value in row.items() if value is not None}
+    values = {key: _text(value) for key, value in row.items()}
     if isinstance(values.get("prediction"), str):
         with suppress(ValueError):  # otherwise a text, as it is
             values["prediction"] = parse_json(values["prediction"])
-    if "prediction" in row and not values.keys() & {"prediction", "text"}:
-        values["prediction"] = None
+    if values.get("text") is not None and values.get("prediction") is None:
+        values.pop("prediction", None)
     line = json.dumps(values, ensure_ascii=False, default=lambda value: str(_text(value))) + "\n"
     return line.encode(errors="backslashreplace")
 

@@ -2,15 +2,18 @@
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from hdbench.answers.fields import nested
+from hdbench.answers.cells import kind_of
+from hdbench.answers.columns import KEY, propose
 from hdbench.answers.in_memory import Entry, entries, write_entries
+from hdbench.answers.records import mapped
 from hdbench.answers.schema import schema_of
+from hdbench.answers.tables import rows_table
 from hdbench.benchmarks.benchmark import METADATA, SCHEMA, Benchmark, load_benchmark
 from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.spec import BenchmarkSpec
@@ -43,7 +46,9 @@ def benchmark_in_memory(
     Raises:
         HdbenchError: the records or an option is unusable, or no metric is known for them.
     """
-    rows = [_row(entry) for entry in entries(records, content=TRUTH)]
+    given = list(entries(records, content=TRUTH))
+    is_table = not any(TRUTH in entry for entry in given)
+    rows = _of_table(given) if is_table else map(_row, given)
     write_entries(folder / METADATA, rows)
     if metric is None:
         like = _benchmark_of(records)
@@ -87,7 +92,17 @@ def _row(entry: Entry) -> Entry:
     """Return a line of the metadata: the id, the ground truths, and what they come from."""
     item = entry.get("id")
     row = {"id": str(item) if isinstance(item, int) else item}
-    if TRUTH not in entry:
-        record = {name: value for name, value in entry.items() if name != "id"}
-        return row | {TRUTH: nested(record, frozenset())}
     return row | {name: entry[name] for name in (*TRUTHS, *COLUMNS) if name in entry}
+
+
+def _of_table(given: Iterable[Entry]) -> Iterator[Entry]:
+    """Yield a line for each row of a table whose columns are the fields of the records."""
+    rows = ((f"{NAME}:{number}", row) for number, row in enumerate(given, start=1))
+    table = rows_table(rows, NAME)
+    paths = {
+        title: f"{title}[]" if kind_of(table.column(index)).kind == "list" else title
+        for index, title in enumerate(table.header)
+    }
+    columns = propose(table, paths=None, file_names=[], given=paths | {"id": KEY})
+    for truth in mapped(table, columns).truths:
+        yield {"id": truth.key, TRUTH: truth.record or {}}

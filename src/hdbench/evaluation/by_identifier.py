@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hdbench.answers.columns import field_paths
 from hdbench.answers.letters import folded
-from hdbench.answers.sheets.fields import field_paths
 from hdbench.authorities.identifiers import AuthorityTable, read_authority_table, split_field
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.regular_files import file_sha256

@@ -11,7 +11,7 @@ from typing import Any
 
 from hdbench.answers.answer import KINDS, Answer, Kind, Status
 from hdbench.answers.schema import Violation
-from hdbench.errors import escaped
+from hdbench.errors import HdbenchError, escaped
 from hdbench.evaluation.shared_fields import EXAMPLES, SharedFields
 from hdbench.results.items import ScoredItem
 from hdbench.results.result import Result
@@ -172,8 +172,6 @@ class Checks:
             explained = self._organisations()
             organisations = list(_warn_of_organisations(result, explained))
         broken = [*self._coverage(), *self._same_input_tokens(), *self._repeated_answer()]
-        if apart := self._no_shared_field():  # explains why no record was found or is right
-            return [apart, *(warning for warning in broken if warning.kind != "unparsable")]
         fields = self._wrong_fields(result, explained if organisations else {})
         return [*broken, *fields, *organisations]
 
@@ -269,14 +267,24 @@ class Checks:
                 yield RunWarning("repeated_answer", text, seen.count, answers, seen.ids)
                 return
 
-    def _no_shared_field(self) -> RunWarning | None:
-        answers = self._looked_at
-        apart = self._fields.apart(answers)
-        if apart is None:
-            return None
-        names = {"written": apart.written, "expected": apart.expected}
-        text = message("no_shared_field", answers=self._answers_seen(answers), **names)
-        return RunWarning("no_shared_field", text, apart.objects, answers, apart.ids)
+    def check_fields(self, place: object) -> None:
+        """Refuse answers that share no field with the ground truth: their score says nothing.
+
+        Args:
+            place: what messages call the answers.
+
+        Raises:
+            HdbenchError: they share none.
+        """
+        if apart := self._fields.apart(self._looked_at):
+            raise HdbenchError(
+                "{place}: the answers share no field with the ground truth: they have {written}, "
+                "and the ground truth has {expected}: are these the answers to this benchmark, and "
+                "does the prompt name its fields?",
+                place=place,
+                written=apart.written,
+                expected=apart.expected,
+            )
 
     def _wrong_fields(self, result: Result, explained: Container[Any]) -> list[RunWarning]:
         """Return one warning per field, wrong values before types that are scored all the same.

@@ -34,6 +34,7 @@ class OpenedRun:
         left_out: own images that are not items of the benchmark.
         container: the file or folder.
         notes: what was assumed while reading, one line each.
+        place: what messages call the answers.
     """
 
     def __init__(
@@ -43,6 +44,8 @@ class OpenedRun:
         schema: AnswerSchema | None,
         container: Container,
         bounds: Bounds,
+        *,
+        place: str,
     ) -> None:
         self.benchmark, self.info, self.schema = benchmark, info, schema
         items = info.items if info is not None else None
@@ -50,7 +53,7 @@ class OpenedRun:
         self.models = list(container.runs)
         self.notes = container.notes
         self.left_out: frozenset[str] = frozenset()
-        self.container, self._bounds = container, bounds
+        self.container, self._bounds, self.place = container, bounds, place
 
     @classmethod
     @contextmanager
@@ -106,7 +109,7 @@ class OpenedRun:
                     models=len(container.runs),
                     most=bounds.models,
                 )
-            run = cls(benchmark, info, schema, container, bounds)
+            run = cls(benchmark, info, schema, container, bounds, place=name or str(path))
             run.notes += part_notes(path)
             if own_as_items:
                 run._take_own_as_items(path)

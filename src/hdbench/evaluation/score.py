@@ -17,7 +17,7 @@ from hdbench.benchmarks.benchmark import Benchmark, Item, load_benchmark
 from hdbench.benchmarks.provenance import Provenance
 from hdbench.benchmarks.truths import ErrataName, check_errata
 from hdbench.common.progress import progress
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.checks import Checks
 from hdbench.evaluation.notes import notes_on
 from hdbench.evaluation.opened_run import OpenedRun
@@ -266,7 +266,11 @@ def _scored(
         raise NothingToScoreError(
             "{benchmark}: no item has a ground truth to score against", benchmark=run.benchmark.id
         )
-    return [scoring.result(run, answers, items, answered, drafts) for scoring in scorings]
+    return [
+        scoring.result(run, answers, items, answered, drafts, names=reader.renamed_keys)
+        for scoring in scorings
+        for reader in [readers[scoring.rules.read_as]]
+    ]
 
 
 def _violations(schema: AnswerSchema, record: dict[str, Any]) -> list[Violation]:
@@ -318,6 +322,8 @@ class _Scoring:
         items: int,
         answered: int,
         drafts: Mapping[Provenance, int],
+        *,
+        names: Sequence[Message],
     ) -> Result:
         """Return the result.
 
@@ -327,9 +333,11 @@ class _Scoring:
             items: how many items were asked and have a ground truth.
             answered: how many answers there are.
             drafts: how the ground truths were made that come from drafts, with their number.
+            names: which keys were taken for which fields.
         """
         settings = self.rules.settings
         dataset = _dataset(run.benchmark, self.rules.metric, settings, drafts)
+        self._checks.check_fields(run.place)
         result = self._collector.result(dataset=dataset)
         other_ids = [
             RunWarning("ids", id_message(each), len(each.ids), answered, each.ids[:EXAMPLES])
@@ -337,7 +345,7 @@ class _Scoring:
         ]
         reading = AnswersRead(
             settings.read_as,
-            notes_on(run, result, asked=answers.number, with_truth=items),
+            [*notes_on(run, result, asked=answers.number, with_truth=items), *names],
             self._violations,
             [*other_ids, *self._checks.warnings(result)],
         )

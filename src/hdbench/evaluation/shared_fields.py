@@ -30,14 +30,10 @@ class Apart(NamedTuple):
     """Answers that share no field with the ground truth.
 
     Attributes:
-        objects: how many objects there were among the answers.
-        ids: the first items with one.
         written: the names of fields in answers.
         expected: the names of fields in the ground truth.
     """
 
-    objects: int
-    ids: list[str]
     written: str
     expected: str
 
@@ -48,7 +44,6 @@ class SharedFields:
     def __init__(self) -> None:
         self._is_shared = False
         self._count = 0
-        self._ids: list[str] = []
         self._written: dict[str, None] = {}
         self._expected: dict[str, None] = {}
         self._names: set[str] = set()
@@ -66,8 +61,6 @@ class SharedFields:
             match.outcome in ("correct", "substituted") for match in scored.matches
         )
         self._count += 1
-        if len(self._ids) < EXAMPLES:
-            self._ids.append(answer.id)
         for match in scored.matches:
             if match.outcome == "missing":
                 field = _INDEX.sub("", match.field)
@@ -86,7 +79,7 @@ class SharedFields:
         if self._is_shared or 2 * self._count <= answers or not self._expected:
             return None
         written, expected = (escaped(", ".join(names)) for names in (self._written, self._expected))
-        return Apart(self._count, self._ids, written, expected)
+        return Apart(written, expected)
 
 
 def _names_in(record: dict[str, Any]) -> Iterator[str]:

@@ -8,13 +8,13 @@ from typing import Any
 
 from hdbench.answers.csv_lines import decode_or_cp1252
 from hdbench.answers.encodings import decode
-from hdbench.answers.fields import nested, shown
+from hdbench.answers.entries import nested, shown
 from hdbench.answers.files import other_kind
 from hdbench.answers.forms import JSON_LINES
 from hdbench.answers.ids import plain_form
 from hdbench.answers.json_files import parse_file, read_whole
 from hdbench.answers.members import Folder
-from hdbench.answers.sheets.records import Truth, Truths
+from hdbench.answers.records import Truth, Truths
 from hdbench.common.jsonio import EXACT, MAX_LINE, read_jsonl
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from hdbench.answers.sheets.records import Truth, Truths
+from hdbench.answers.records import Truth, Truths
 from hdbench.common.extras import needed
 from hdbench.common.xml_documents import elements_of, name_of, read_document
 from hdbench.errors import HdbenchError, Message, shortened

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from hdbench.answers.sheets.records import Truth, Truths
+from hdbench.answers.records import Truth, Truths
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import open_regular

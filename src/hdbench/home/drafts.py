@@ -14,8 +14,8 @@ from pydantic import Field
 
 from hdbench.annotating.adding import add_items, plan_addition, read_addition
 from hdbench.annotating.media import BrowserImage, small_picture
+from hdbench.answers.columns import Column
 from hdbench.answers.members import Zip
-from hdbench.answers.sheets.fields import Column
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.common.checked import Strict, validate

@@ -38,7 +38,9 @@ def score_by_position(
         HdbenchError: a reference is not a record, or there is nothing to score by.
     """
     if schema is None:
-        first = (_reference(*numbered) for numbered in enumerate(references[:SHOW_THE_FORM]))
+        first = (
+            _reference(metric, *numbered) for numbered in enumerate(references[:SHOW_THE_FORM])
+        )
         schema = schema_of(
             (metric.right_answer(reference) for reference in first),
             metric.options.get("root_list"),
@@ -46,23 +48,25 @@ def score_by_position(
     items = (
         (
             _answer(text, schema)._replace(id=str(position)),
-            prepare(metric, _reference(position, reference), f"references[{position}]"),
+            prepare(metric, _reference(metric, position, reference), f"references[{position}]"),
         )
         for position, (text, reference) in enumerate(zip(predictions, references, strict=True))
     )
     return score_items(metric, items, details=details)
 
 
-def _reference(position: int, encoded: str) -> Any:
-    """Return a ground truth; JSON text, as in the metadata, is parsed."""
+def _reference(metric: Metric, position: int, encoded: str) -> Any:
+    """Return a ground truth; JSON text, as in the metadata, is parsed, and a plain text is one."""
     value = json.loads(encoded)
     if isinstance(value, str):
         try:
             value = parse_json(value, FINITE)
         except ValueError as error:
-            raise HdbenchError(
-                "references[{position}] is not JSON: {why}", position=position, why=error
-            ) from error
+            if (read := metric.of_text(value)) is None:
+                raise HdbenchError(
+                    "references[{position}] is not JSON: {why}", position=position, why=error
+                ) from error
+            value, _ = read
     if not isinstance(value, dict):
         raise HdbenchError(
             "references[{position}] is not a record: {type}",

@@ -8,7 +8,8 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
-from hdbench.answers.answer import Answer, Kind, Status
+from hdbench.answers.answer import TEXTS, Answer, Kind, Status
+from hdbench.answers.plain_text import plain_text
 from hdbench.errors import HdbenchError
 from hdbench.results.parts import NO_DATASET, ScoredDataset
 from hdbench.results.result import Result
@@ -117,6 +118,9 @@ class ScoreCollector:
         record = metric.as_record(answer.prediction)
         if record is not answer.prediction:
             answer = answer._replace(prediction=record, status="unwrapped", kind=None)
+        elif (text := _text_of(answer)) and (read := metric.of_text(text, prepared)):
+            record, prepared = read
+            answer = answer._replace(prediction=record, status="clean", kind=None)
         coverage = coverage_of(record, metric.protocol)
         score = metric.score(record if coverage == "answered" else None, prepared)
         item = ScoredItem(metric, answer, prepared, coverage, score)
@@ -188,6 +192,12 @@ class ScoreCollector:
         )
         self._metric.check_totals(result.totals)
         return result
+
+
+def _text_of(answer: Answer) -> str:
+    """Return the text that an answer consists of; nothing if it has a record or no answer."""
+    text = answer.prediction if answer.kind in TEXTS else None
+    return plain_text(text, markdown=False) if isinstance(text, str) else ""
 
 
 def prepare(metric: Metric, reference: dict[str, Any], place: str) -> Any:

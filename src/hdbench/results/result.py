@@ -464,7 +464,7 @@ def signature(
     Example:
         >>> from hdbench.scoring.zettel_f1 import ZettelF1
         >>> signature(ZettelF1("published"))  # doctest: +ELLIPSIS
-        'zettel_f1|protocol:published|threshold:0.92|weights:1|rules:4|reading:3|rapidfuzz:...|json_repair:...|hdbench:...'
+        'zettel_f1|protocol:published|threshold:0.92|weights:1|rules:4|reading:4|rapidfuzz:...|json_repair:...|hdbench:...'
     """
     versions = versions or installed_versions()
     parts = {

@@ -19,7 +19,6 @@ messages and None."""
 
 
 WarningKind = Literal[
-    "no_shared_field",
     "same_input_tokens",
     "repeated_answer",
     "unparsable",

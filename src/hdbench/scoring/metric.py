@@ -274,6 +274,13 @@ class Metric(ABC):
         """A prediction as the record that it stands for, if an option says how to read it."""
         return prediction
 
+    def of_text(self, text: str, prepared: Any = None) -> tuple[dict[str, Any], Any] | None:
+        """A text as the record that it stands for, and what of a ground truth it is compared with.
+
+        None if the records of this metric do not consist of one text.
+        """
+        return None
+
     @abstractmethod
     def prepare(self, reference: dict[str, Any]) -> Any:
         """What scoring needs from one ground truth; made once, used for any number of answers.

@@ -1,6 +1,7 @@
 """Transcriptions: character and word error rate of texts (`hdb/text_cer`)."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -32,6 +33,8 @@ from hdbench.scoring.rates import ratio, rounded, truncated
 from hdbench.scoring.similarity import similarity
 from hdbench.scoring.transcriptions.options import DEFAULTS, RATES, read_steps, read_texts
 from hdbench.scoring.transcriptions.texts import Invented, Text, is_xml, page_texts, pages_of
+
+_PAGE_BREAK = re.compile(r"\f|^---[ \t]*$", re.MULTILINE)
 
 MAX_PAIRS = 1_000_000
 """Maximum number of pairs of pages that are compared; an answer's further pages are invented."""
@@ -194,6 +197,40 @@ class TextCer(Metric):
                     for at, page in enumerate(pages_of(value, name)):
                         check_fields(self.name, page, fields, f"{name}[{at}]")
         return PreparedTexts(value, value is not reference)
+
+    def of_text(
+        self, text: str, prepared: PreparedTexts | None = None
+    ) -> tuple[dict[str, Any], PreparedTexts] | None:
+        """A text as a record with the first text that is always scored, and that text's reference.
+
+        A form feed, or a line `---`, divides it into the pages of a ground truth that has several.
+        None under the published rules, which knew records only.
+        """
+        path = next(
+            (
+                (name, field)
+                for name, fields in self._texts
+                for field, when in fields.items()
+                if when == "always"
+            ),
+            None,
+        )
+        if path is None or self.protocol == "published":
+            return None
+        (name, field), truth = path, prepared.value if prepared else {}
+        if name is None:
+            return {field: text}, PreparedTexts(
+                {field: truth.get(field)}, prepared is not None and prepared.rewritten
+            )
+        pages = pages_of(truth, name)
+        parts = _PAGE_BREAK.split(text)
+        if len(pages) == 1:
+            parts = ["\n".join(parts)]
+        record = {name: [{field: part.strip("\n")} for part in parts]}
+        return record, PreparedTexts(
+            {name: [{field: page.get(field)} for page in pages]},
+            prepared is not None and prepared.rewritten,
+        )
 
     def score(self, record: dict[str, Any] | None, prepared: PreparedTexts) -> ItemScore:
         """The counts and sums of one item.

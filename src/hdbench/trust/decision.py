@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from hdbench import __version__
 from hdbench.annotating.checking.checked_values import CheckedValues, Settled, ValueKey
-from hdbench.answers.fields import put
+from hdbench.answers.entries import put
 from hdbench.answers.letters import folded, text_of
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.common.checked import Strict, check_file, validate

@@ -66,12 +66,8 @@ def read_listed(path: Path) -> dict[str, tuple[str, ...]]:
     check_file(path, MAX_FILE, Message("a list of items"))
     with read_errors(path):
         data = path.read_bytes()
-    with opened_csv(data, str(path), _width, MAX_CELL) as (rows, _):
+    with opened_csv(data, str(path), MAX_CELL) as (rows, _):
         return _work_list(rows, str(path))
-
-
-def _width(rows: Iterator[Line]) -> int:
-    return len(next(rows, (0, []))[1])
 
 
 def _work_list(rows: Iterator[Line], name: str) -> dict[str, tuple[str, ...]]:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from hdbench.answers.columns import field_paths
 from hdbench.answers.letters import text_of
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.sheets.fields import field_paths
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError, Message

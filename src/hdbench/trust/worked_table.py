@@ -11,15 +11,15 @@ from hdbench.annotating.form import form_of
 from hdbench.annotating.own_file import now, only_writer
 from hdbench.annotating.single_value import asked, typed_value
 from hdbench.annotating.working.worked_values import WorkedValue, WorkedValues
-from hdbench.answers.cells import FAULTS, MISSING, boolean_of, integer_of, json_list
+from hdbench.answers.cells import FAULTS, MISSING, json_list, value_of
 from hdbench.answers.ids import match_ids
 from hdbench.answers.letters import text_of
+from hdbench.answers.table_files import ACCEPTED, is_workbook, read_table
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.csv_files import as_it_was
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.progress import tell
 from hdbench.errors import SHOWN, HdbenchError, Message
-from hdbench.ground_truth.table import ACCEPTED, is_workbook, read_table
 from hdbench.trust.applied_folder import CHECK, VALUES, check_values, read_applied, read_begun
 from hdbench.trust.listed import COLUMNS, NOTHING
 from hdbench.trust.states import ValueStates
@@ -108,7 +108,7 @@ def _filled(path: Path, benchmark: Benchmark) -> dict[ValueKey, list[_Filled]]:
     plain = as_it_was if is_workbook(path, path.name, ACCEPTED) else str
     rows = []
     for place, cells in table.rows:
-        item, field, text = (plain(cells[index]) for index in places)
+        item, field, text = (plain(cells[index]).strip() for index in places)
         if text:
             rows.append((item, field, _Filled(place, text)))
     # A spreadsheet program drops zeros at the beginning of ids.
@@ -200,9 +200,10 @@ def _value(text: str, field: dict[str, Any]) -> Any:
         return None
     kind = field["kind"]
     if kind == "boolean":
-        text = json.dumps(boolean_of(text)) if isinstance(boolean_of(text), bool) else text
+        value = value_of(text, "boolean")
+        text = json.dumps(value) if isinstance(value, bool) else text
     elif kind == "integer":
-        text = str(integer_of(text))
+        text = str(value_of(text, "integer"))
     elif kind == "number":
         text = text.replace(",", ".")
     elif kind == "list" and (listed := json_list(text)) is not None:

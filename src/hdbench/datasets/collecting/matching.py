@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from hdbench.answers.fields import shown
+from hdbench.answers.entries import shown
 from hdbench.answers.ids import Matched, match_ids
-from hdbench.answers.sheets.records import Truth, Truths
+from hdbench.answers.records import Truth, Truths
 from hdbench.datasets.collecting.drawing import Draw
 from hdbench.datasets.collecting.media import MediaFiles
 from hdbench.datasets.collecting.pairing import paired

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from hdbench.answers.ids import plain_form
-from hdbench.answers.sheets.records import Truth, Truths
+from hdbench.answers.records import Truth, Truths
 from hdbench.datasets.collecting.media import MediaFiles
 from hdbench.errors import HdbenchError, Message
 from hdbench.ground_truth.page_files import PageTruths

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hdbench.answers.columns import Column, FieldPath, field_paths, propose
+from hdbench.answers.records import Truth, Truths, mapped
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.sheets.fields import Column, FieldPath, field_paths
-from hdbench.answers.sheets.mapping import propose
-from hdbench.answers.sheets.records import Truth, Truths, mapped
-from hdbench.answers.sheets.table import Table
+from hdbench.answers.tables import Table
 from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.sample import STRATUM

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hdbench.answers.sheets.words import plain
+from hdbench.answers.words import plain
 from hdbench.datasets.collecting.schema import transcribed
 from hdbench.datasets.templates import markdown_templates
 

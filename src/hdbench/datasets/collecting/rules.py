@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hdbench.answers.cells import is_date
+from hdbench.answers.columns import Column, field_paths
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.sheets.fields import Column, field_paths
-from hdbench.answers.sheets.values import is_date
-from hdbench.answers.sheets.words import meanings, plain
+from hdbench.answers.words import meanings, plain
 from hdbench.benchmarks.names import full_name, recipe_names
 from hdbench.benchmarks.spec import BenchmarkSpec, read_spec
 from hdbench.common import resources

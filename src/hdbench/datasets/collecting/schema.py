@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from hdbench.answers.sheets.words import meanings
+from hdbench.answers.words import meanings
 from hdbench.common.texts import LANGUAGES, Texts
 
 _TYPES: dict[type, str] = {

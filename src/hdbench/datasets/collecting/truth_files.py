@@ -4,15 +4,15 @@ import re
 from pathlib import Path
 
 from hdbench.answers.encodings import UTF16_MARKS
-from hdbench.answers.sheets.records import Truths
-from hdbench.answers.sheets.table import Table
+from hdbench.answers.records import Truths
+from hdbench.answers.table_files import read_table
+from hdbench.answers.tables import Table
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
 from hdbench.ground_truth.json_truths import read_json_truths
 from hdbench.ground_truth.marc import read_marc
 from hdbench.ground_truth.page_files import other_xml, read_page_files
-from hdbench.ground_truth.table import read_table
 from hdbench.page_text.reading import HEAD, form_of
 
 _LEADER = re.compile(rb"\d{5}.{5}22\d{5}.{3}4500", re.DOTALL)  # of MARC21

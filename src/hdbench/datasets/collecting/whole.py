@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hdbench.answers.cells import FAULTS, MISSING
+from hdbench.answers.table_files import read_table
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
-from hdbench.ground_truth.table import read_table
 
 MAX_ITEMS = 1_000_000
 """Maximum number of items of a population."""

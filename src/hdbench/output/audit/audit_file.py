@@ -66,7 +66,7 @@ def read_audited(path: Path) -> Mapping[str, tuple[str, ...]] | None:
     check_file(path, _MAX_FILE, Message("a list of items"))
     with read_errors(path):
         data = path.read_bytes()
-    with opened_csv(data, str(path), _width, _MAX_CELL) as (rows, _):
+    with opened_csv(data, str(path), _MAX_CELL) as (rows, _):
         head = [title.strip().casefold() for title in next(rows, (0, []))[1]]
         if not {"id", "field", "models read"} <= set(head):
             return None

@@ -5,8 +5,7 @@ import math
 import re
 from typing import Any
 
-from hdbench.answers.cells import plain
-from hdbench.answers.sheets.values import SEPARATORS
+from hdbench.answers.cells import SEPARATORS, plain
 from hdbench.output.exporting.columns import ColumnType
 
 Cell = str | int | float

@@ -8,16 +8,31 @@ from itertools import islice
 from typing import Any
 
 from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.batches import batch_answer
 from hdbench.answers.schema import AnswerSchema
 from hdbench.errors import HdbenchError, Message
 
 ABOUT = frozenset(
     {"id", "sha256", "model", "prediction", "text", "tokens", "usage", "tokens_input"}
     | {"input_tokens", "tokens_output", "output_tokens", "seconds", "duration", "error", "status"}
-    | {"file_name", "other_fields"}
+    | {"file_name"}
 )
 """Keys of an entry and columns of a table that are not fields of the record, unless the schema has
 them."""
+
+CONTENTS = (
+    "text",
+    "answer",
+    "response",
+    "output",
+    "markdown",
+    "ocr_text",
+    "transcription",
+)
+"""Keys under which an answer stands besides `prediction`: what a model wrote, or a record."""
+
+IDS = ("id", "sha256", "custom_id", "key", "recordId")
+"""Keys of an item's id; the last three are those of batch services."""
 
 TOKENS = {name: (name, f"{name}_tokens", f"tokens_{name}") for name in ("input", "output")}
 """Counts of tokens, and the names for them."""
@@ -98,22 +113,23 @@ class EntryReader:
         Raises:
             HdbenchError: there is none; the message says where, and which keys there are.
         """
+        if (batched := batch_answer(entry)) is not None:
+            return batched
         fields = about(entry)
         if "prediction" in entry:
             fields["prediction"] = entry["prediction"]
-        text = entry.get("text")
-        # If the benchmark has a field of that name, other fields next to it tell them apart.
-        is_field = "text" in self._fields and len(self._fields & entry.keys()) > 1
-        if isinstance(text, str) and ("prediction" in entry or not is_field):
-            fields["text"] = text
+        key = self.content_key(entry)
+        if key is not None:
+            content = entry[key]
+            fields |= {"text": content} if isinstance(content, str) else {"prediction": content}
         if "prediction" in fields or "text" in fields:
             return fields
         record = {
             key: value for key, value in entry.items() if key not in ABOUT or key in self._fields
         }
         if any(self._is_field(key) for key in record):
-            fields["prediction"] = nested(record, self._names)
-        elif "error" in fields and not record:
+            fields["prediction"] = None if is_empty(record) else nested(record, self._names)
+        elif not record:
             fields["prediction"] = None
         else:
             needs = '{place}: needs "prediction" or a "text" in quotes; it has: {has}'
@@ -125,6 +141,18 @@ class EntryReader:
             fields_known, has = shown(sorted(self._names)), shown(sorted(entry))
             raise HdbenchError(needs, place=where, fields=fields_known, has=has)
         return fields
+
+    def content_key(self, entry: dict[str, Any]) -> str | None:
+        """Return the key under which an answer stands besides `prediction`; None without.
+
+        A key that is a field of the records is one only if no other field stands beside it.
+        """
+        for key in CONTENTS:
+            kinds = str | dict if "prediction" not in entry and key != "text" else str
+            is_field = key in self._fields and len(self._fields & entry.keys()) > 1
+            if isinstance(entry.get(key), kinds) and ("prediction" in entry or not is_field):
+                return key
+        return None
 
     def answer(self, value: Any, item_id: str, where: str) -> WrittenAnswer:
         """Return the answer to an item whose id is given elsewhere, for example in a file name.
@@ -168,12 +196,16 @@ class EntryReader:
         return {"prediction": nested(value, self._names)}
 
     def is_entry(self, value: dict[str, Any]) -> bool:
-        """Return whether an object is an entry, rather than a record."""
+        """Return whether an object is an entry, rather than a record or the row of a table."""
         if "prediction" in value:
             return "prediction" not in self._fields
-        if isinstance(value.get("text"), str):
-            return not (self._fields - {"text"}) & value.keys()
-        return "error" in value and value.keys() <= ABOUT
+        if (key := self.content_key(value)) is not None:
+            return not (self._fields - {key}) & value.keys()
+        return batch_answer(value) is not None or ("error" in value and value.keys() <= ABOUT)
+
+    def is_row(self, value: dict[str, Any]) -> bool:
+        """Return whether an object is a row of a table: it has other keys, and is no entry."""
+        return not self.is_entry(value) and not value.keys() <= ABOUT
 
     def is_record(self, value: dict[str, Any]) -> bool:
         """Return whether an object has fields of a record, and so is not a map of ids."""
@@ -200,8 +232,17 @@ def almost_id(entry: dict[str, Any]) -> Message:
 
 
 def given_id(entry: dict[str, Any]) -> Any:
-    """Return what an entry has as an id: its `id`, otherwise its `sha256`."""
-    return entry.get("id", entry.get("sha256"))
+    """Return what an entry has as an id, under the first of `IDS`."""
+    return next((entry[key] for key in IDS if key in entry), None)
+
+
+def is_empty(value: Any) -> bool:
+    """Return whether a row has no value at all: only null, blank texts, and empty lists of such."""
+    if isinstance(value, dict):
+        return all(map(is_empty, value.values()))
+    if isinstance(value, list):
+        return all(map(is_empty, value))
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def about(entry: dict[str, Any]) -> WrittenAnswer:

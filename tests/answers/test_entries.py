@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdbench.answers.fields import MAX_DOTS, EntryReader, about, nested
+from hdbench.answers.entries import MAX_DOTS, EntryReader, about, nested
 from hdbench.answers.schema import AnswerSchema
 from hdbench.errors import HdbenchError
 

@@ -1,32 +1,46 @@
-"""Tables of ground truths, CSV and XLSX, before they are mapped to fields."""
+"""Tables in files: CSV, XLSX and ODS, of answers or of ground truths."""
 
 import stat
 from pathlib import Path
 
+from hdbench.answers.container import AnswersSource, InMemory
 from hdbench.answers.files import GZIP, ZIP, head_of, office_kind, other_kind
 from hdbench.answers.json_files import read_whole
 from hdbench.answers.members import Zip
-from hdbench.answers.sheets.table import Table, csv_table, workbook_table
+from hdbench.answers.records import table_answers
+from hdbench.answers.tables import Table, csv_table, workbook_table
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
 
-ACCEPTED = Message("a table of ground truths is CSV or XLSX")
+ACCEPTED = Message("a table of ground truths is CSV, XLSX or ODS")
 
 
-def read_table(path: Path) -> Table:
-    r"""Return the table in a CSV file or an XLSX workbook.
+def open_csv(source: AnswersSource) -> InMemory:
+    """Return the answers in a CSV file."""
+    table = csv_table(read_whole(source.path, source.name), source.name)
+    return table_answers(table, source.schema, source.ids)
+
+
+def open_workbook(source: AnswersSource) -> InMemory:
+    """Return the answers in a workbook."""
+    return table_answers(workbook_table(source.path, source.name), source.schema, source.ids)
+
+
+def read_table(path: Path, header_rows: str | None = None) -> Table:
+    r"""Return the table in a CSV file or a workbook.
 
     CSV is in UTF-8, in UTF-16 with a byte order mark, or otherwise in cp1252, with commas,
-    semicolons or tabs. Of a workbook, the visible sheet with the most filled cells is read. A cell
-    is text and never evaluated: a formula in CSV stays as it stands, and in a workbook its last
-    value counts.
+    semicolons or tabs. A cell is text and never evaluated: a formula in CSV stays as it stands, and
+    in a workbook its last value counts.
 
     Args:
         path: the file.
+        header_rows: the row that names the columns, as `3`, or the first and last one, as `3-4`;
+            None if they are to be found.
 
     Raises:
         HdbenchError: it is unusable or has no names of columns; the message names the row.
-        MissingExtraError: it is XLSX, and python-calamine is not installed.
+        MissingExtraError: it is a workbook, and a package to read it is not installed.
 
     Example:
         >>> import tempfile
@@ -36,18 +50,16 @@ def read_table(path: Path) -> Table:
         ...     table = read_table(file)
         >>> table.header, table.rows
         (['Dateiname', 'Verfasser'], [('wahrheit.csv:2', ['0001.jpg', 'Müller'])])
-        >>> table.notes[1]
-        'wahrheit.csv: cells are separated by semicolons'
     """
     name = path.name
     with read_errors(name):
         if is_workbook(path, name, ACCEPTED):
-            return workbook_table(path, name)
-        return csv_table(read_whole(path, name), name)
+            return workbook_table(path, name, header_rows)
+        return csv_table(read_whole(path, name), name, header_rows)
 
 
 def is_workbook(path: Path, name: str, accepted: Message) -> bool:
-    """Return whether a table is an XLSX workbook; otherwise it can only be CSV.
+    """Return whether a table is a workbook; otherwise it can only be CSV.
 
     Args:
         path: the file.
@@ -61,27 +73,19 @@ def is_workbook(path: Path, name: str, accepted: Message) -> bool:
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe might never end
             raise HdbenchError("{place}: not a file: {accepted}", place=name, accepted=accepted)
         head = head_of(path)
-        if head.startswith(ZIP):
-            _check_workbook(path, name, accepted)
-            return True
         if head.startswith(GZIP):
             raise HdbenchError("{place}: unpack it: {accepted}", place=name, accepted=accepted)
-        if kind := other_kind(head):
+        kind = _kind_of_zip(path, name) if head.startswith(ZIP) else other_kind(head)
+        if kind:
             raise HdbenchError(
                 "{place}: this is {kind}: {accepted}", place=name, kind=kind, accepted=accepted
             )
-        return False
+        return head.startswith(ZIP)
 
 
-def _check_workbook(path: Path, name: str, accepted: Message) -> None:
-    """Refuse a ZIP that is not a workbook."""
+def _kind_of_zip(path: Path, name: str) -> Message | None:
+    """Return the kind of a ZIP; None for a workbook."""
     archive = Zip(path, name)
     kind = office_kind(archive)
     archive.close()
-    if kind != "":
-        raise HdbenchError(
-            "{place}: this is {kind}: {accepted}",
-            place=name,
-            kind=kind or Message("a ZIP: unpack it"),
-            accepted=accepted,
-        )
+    return Message("a ZIP: unpack it") if kind is None else kind or None

@@ -1,24 +1,28 @@
-"""The rows of a table as ground truths."""
+"""The rows of a table as typed records: ground truths, or the answers of a run."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from hdbench.answers.cells import FAULTS, OddCells
-from hdbench.answers.fields import put, shown
-from hdbench.answers.sheets.fields import Column
-from hdbench.answers.sheets.table import Table
-from hdbench.answers.sheets.totals import place_of
-from hdbench.answers.sheets.values import (
+from hdbench.answers.cells import (
+    FAULTS,
+    OddCells,
     is_blank,
     is_of,
-    note_undivided,
     odd_ones,
     parts_of,
+    structured,
+    undivided,
     value_of,
 )
-from hdbench.errors import HdbenchError, Message
+from hdbench.answers.columns import KEY, LEFT_OUT, Column, check_places, field_paths, propose
+from hdbench.answers.container import AnswerEntry, InMemory
+from hdbench.answers.entries import ABOUT, IDS, about, put, shown
+from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.tables import Table, place_of
+from hdbench.errors import HdbenchError, Message, joined
 
 
 class Truth(NamedTuple):
@@ -118,7 +122,8 @@ def mapped(table: Table, columns: Sequence[Column]) -> Truths:
     reader = _Reader(places)
     truths = []
     used = [*keys, *(place.index for place in places)]
-    for where, cells in table.rows:
+    for where, row in table.rows:
+        cells = [cell.strip() for cell in row]
         for index in used:
             if cells[index][:1] == "#" and cells[index] in FAULTS:
                 raise HdbenchError(
@@ -127,7 +132,7 @@ def mapped(table: Table, columns: Sequence[Column]) -> Truths:
                     place=cell_place(where, table.header[index]),
                     cell=cells[index],
                 )
-        key = next((cells[index] for index in keys if not is_blank(cells[index])), None)
+        key = _key(cells, keys)
         record = reader.record(where, cells)
         truths.append(Truth(place_of(where, cells, keys[0]) if keys else where, key, record))
     if any(place.around for place in places):
@@ -139,35 +144,6 @@ def mapped(table: Table, columns: Sequence[Column]) -> Truths:
         *_undivided(table, places),
     ]
     return Truths(truths, notes + reader.odd.notes(table.name))
-
-
-def check_places(name: str, columns: Sequence[Column]) -> None:
-    """Refuse columns that go to the same place; several may go to the same list.
-
-    Args:
-        name: what messages call the table.
-        columns: what becomes of its columns.
-
-    Raises:
-        HdbenchError: two do, or one goes into the value of another.
-    """
-    seen: dict[tuple[str, ...], tuple[str, str]] = {}
-    for column in columns:
-        names: tuple[str, ...] = ()
-        parts = column.path.split(".") if column.path else []
-        for depth, part in enumerate(parts, start=1):
-            names = (*names, part.removesuffix("[]"))
-            form = ("value" if depth == len(parts) else "object") + part[len(names[-1]) :]
-            first, title = seen.setdefault(names, (form, column.title))
-            if first != form or (form == "value" and title != column.title):
-                raise HdbenchError(
-                    "{place}: the columns {first!r} and {second!r} both go to {path}: map one "
-                    "of them to -, so that it is not used",
-                    place=name,
-                    first=title[:60],
-                    second=column.title[:60],
-                    path=".".join(names)[:60],
-                )
 
 
 def _place(index: int, column: Column, name: str) -> _Place:
@@ -356,40 +332,217 @@ def _mixed(table: Table, places: Sequence[_Place]) -> list[str]:
     """Notes on columns of text whose cells are whole numbers, but for some."""
     notes: list[str] = []
     for place in places:
-        if place.column.kind == "text" and not place.column.separator:
-            filled = [
-                (where, cells[place.index])
-                for where, cells in table.rows
-                if not is_blank(cells[place.index])
-            ]
-            odd = odd_ones([cell for _, cell in filled])
-            if odd:
-                where = next(where for where, cell in filled if cell == odd[0])
-                notes.append(
-                    Message(
-                        "{place}: {column}: kept as text, as {odd:,} of {count:,} values are no "
-                        "plain whole numbers, the first is {first}",
-                        place=table.name,
-                        column=place.column.title,
-                        odd=len(odd),
-                        count=len(filled),
-                        first=_cell(where, odd[0]),
-                    )
+        if place.column.kind != "text" or place.column.separator:
+            continue
+        filled = table.column(place.index)
+        if odd := odd_ones(filled):
+            where = next(
+                where for where, cells in table.rows if cells[place.index].strip() == odd[0]
+            )
+            notes.append(
+                Message(
+                    "{place}: {column}: kept as text, as {odd:,} of {count:,} values are no "
+                    "plain whole numbers, the first is {first}",
+                    place=table.name,
+                    column=place.column.title,
+                    odd=len(odd),
+                    count=len(filled),
+                    first=_cell(where, odd[0]),
                 )
+            )
     return notes
 
 
 def _undivided(table: Table, places: Sequence[_Place]) -> list[str]:
     """Notes on cells of lists that were taken for one value, and may be several."""
-    return [
-        note
-        for place in places
-        if place.appended
-        for note in note_undivided(
-            table.name,
-            place.column.title,
-            place.column.path or "",
-            (cells[place.index] for _, cells in table.rows),
-            place.column.separator,
-        )
+    notes: list[str] = []
+    for place in places:
+        column = place.column
+        if place.appended and (
+            whole := undivided(column.path or "", table.column(place.index), column.separator)
+        ):
+            notes.append(
+                Message(
+                    "{place}: {column}: cells of a list read as one value: {count:,}, the first is "
+                    "{first!r} (if it is several, divide all lists by {separator!r} only)",
+                    place=table.name,
+                    column=column.title,
+                    count=len(whole),
+                    first=whole[0][:40],
+                    separator=column.separator or "|",
+                )
+            )
+    return notes
+
+
+_DIGITS = re.compile(r"[0-9]{1,15}")
+_SECONDS = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,9})?")
+
+
+def table_answers(table: Table, schema: AnswerSchema | None, ids: Iterable[str] = ()) -> InMemory:
+    """Return the answers in a table, whose columns are mapped as those of ground truths are.
+
+    The id is in the column `id`, else in the one whose values are the items' ids; `model`, `error`,
+    `seconds` and tokens are about the answer. What a model wrote is in a column `text`, a record in
+    JSON in `prediction`; otherwise the columns are fields.
+
+    Args:
+        table: the table.
+        schema: the form of the answers; without it, each column is a field.
+        ids: the ids of the items.
+
+    Raises:
+        HdbenchError: there is no id, no column of an answer, or a row that cannot be read; an item
+            has two answers.
+
+    Example:
+        >>> rows = [("a.csv:2", ["7", "Müller", "2.5"]), ("a.csv:3", ["8", "", ""])]
+        >>> table = Table("a.csv", ["id", "author", "seconds"], rows, [])
+        >>> read = table_answers(table, AnswerSchema({"properties": {"author": {}}}))
+        >>> [read.load(key) for key in read.runs[None].values()]
+        [{'seconds': 2.5, 'prediction': {'author': 'Müller'}}, {'prediction': None}]
+    """
+    facts = _facts(table, schema)
+    key = facts.get("id", facts.get("sha256"))
+    if key is None:  # the file's name may be the id
+        facts.pop("file_name", None)
+    given = {table.header[index]: LEFT_OUT for index in facts.values()}
+    if key is not None:
+        given[table.header[key]] = KEY
+    paths = field_paths(schema) if schema else None
+    columns = propose(table, paths=paths, file_names=list(ids), given=given)
+    is_hash = [index == facts.get("sha256") for index in range(len(columns))]
+    columns = [
+        replace(column, key=column.key or found)
+        for column, found in zip(columns, is_hash, strict=True)
     ]
+    keys = [index for index, column in enumerate(columns) if column.key]
+    if not keys:
+        raise HdbenchError(
+            "{place}: needs a column id; it has: {has}", place=table.name, has=shown(table.header)
+        )
+    fields = [column for column in columns if column.path]
+    if not fields and not facts.keys() & {"text", "prediction"}:
+        raise HdbenchError(
+            "{place}: needs a column text or prediction, or fields of an answer ({fields}); it "
+            "has: {has}",
+            place=table.name,
+            fields=shown(field.path for field in paths or ()),
+            has=shown(table.header),
+        )
+    notes = [*table.notes]
+    if any(column.path != column.title for column in fields) or columns[keys[0]].title not in IDS:
+        used = joined([column.in_short() for column in columns if column.key or column.path])
+        notes.append(Message("{place}: read as {columns}", place=table.name, columns=used))
+    runs: dict[str | None, dict[str, AnswerEntry]] = {}
+    for model, rows in _by_model(table, facts).items():
+        part = Table(table.name, table.header, rows, [])
+        truths = mapped(part, columns) if fields else Truths(_keys(part, keys), [])
+        notes += truths.notes
+        runs[model] = _answers(truths, facts, keys, part)
+    return InMemory(runs, list(dict.fromkeys(notes)))
+
+
+def _facts(table: Table, schema: AnswerSchema | None) -> dict[str, int]:
+    """Return the columns that are not fields: the id, and what is about an answer."""
+    names = schema.names if schema else frozenset[str]()
+    facts: dict[str, int] = {}
+    for index, title in enumerate(table.header):
+        name = title.casefold()
+        if name in ABOUT and (name == "id" or title not in names or title == "text"):
+            facts.setdefault(name, index)
+    if "text" in facts and schema and _is_field(table, schema, facts):
+        del facts["text"]
+    return facts
+
+
+def _is_field(table: Table, schema: AnswerSchema, facts: Mapping[str, int]) -> bool:
+    """Return whether the column `text` is a field of the record, not all that a model wrote.
+
+    It is if other fields stand beside it; or, where a record lists objects with a text, if an item
+    has several rows.
+    """
+    paths = {field.path.replace("[]", "") for field in field_paths(schema)}
+    listed = f"{schema.list_of_objects[0]}." if schema.list_of_objects else ""
+    others = {title for title in table.header if title.casefold() not in ABOUT}
+    known = any(title in paths or listed + title in paths for title in others)
+    if known or not listed or f"{listed}text" not in paths:
+        return known and ("text" in paths or f"{listed}text" in paths)
+    key = facts.get("id")
+    ids = [] if key is None else table.column(key)
+    texts = table.column(facts["text"])
+    return len(set(ids)) < len(ids) and not any(
+        isinstance(structured(text), dict | list) for text in texts
+    )
+
+
+def _by_model(
+    table: Table, facts: Mapping[str, int]
+) -> dict[str | None, list[tuple[str, list[str]]]]:
+    """Return the rows of each model that are not blank.
+
+    Raises:
+        HdbenchError: some rows name none.
+    """
+    parts: dict[str | None, list[tuple[str, list[str]]]] = {}
+    for place, cells in table.rows:
+        if any(map(str.strip, cells)):
+            model = cells[facts["model"]].strip() or None if "model" in facts else None
+            parts.setdefault(model, []).append((place, cells))
+    if None in parts and len(parts) > 1:
+        raise HdbenchError(
+            "{place}: names no model, but other rows do: enter it", place=parts[None][0][0]
+        )
+    return parts
+
+
+def _keys(table: Table, keys: Sequence[int]) -> list[Truth]:
+    return [
+        Truth(place_of(place, cells, keys[0]), _key(cells, keys), None)
+        for place, cells in table.rows
+    ]
+
+
+def _key(cells: Sequence[str], keys: Sequence[int]) -> str | None:
+    """Return what says which item a row belongs to; None without."""
+    texts = (cells[index].strip() for index in keys)
+    return next((text for text in texts if not is_blank(text)), None)
+
+
+def _answers(
+    truths: Truths, facts: Mapping[str, int], keys: Sequence[int], table: Table
+) -> dict[str, AnswerEntry]:
+    """Return the answers in the rows of one model, by the ids in them."""
+    first_rows: dict[str | None, list[str]] = {}
+    for _, cells in table.rows:
+        first_rows.setdefault(_key(cells, keys), cells)
+    answers: dict[str, AnswerEntry] = {}
+    for place, item_id, record in truths.truths:
+        if item_id is None:
+            raise HdbenchError("{place}: has no id: enter it, or delete the row", place=place)
+        cells = first_rows[item_id]
+        answer = about({name: _number(cells[index]) for name, index in facts.items()})
+        if text := cells[facts["text"]] if "text" in facts else "":
+            answer["text"] = text
+        given = cells[facts["prediction"]] if "prediction" in facts else ""
+        if given.strip():
+            answer["prediction"] = structured(given)
+        elif record is not None or "prediction" in facts or not text:
+            answer["prediction"] = record
+        first = answers.setdefault(item_id, AnswerEntry(place, answer))
+        if first.fields is not answer:
+            raise HdbenchError(
+                "{place}: a second answer for id {id!r}, the first is in {first}: keep one",
+                place=place,
+                id=item_id,
+                first=first.where,
+            )
+    return answers
+
+
+def _number(cell: str) -> int | float | str:
+    """Return a count of tokens, or seconds with a decimal point or comma; other text as it is."""
+    text = cell.strip()
+    if _DIGITS.fullmatch(text):
+        return int(text)
+    return float(text.replace(",", ".")) if _SECONDS.fullmatch(text) else text

@@ -1,0 +1,104 @@
+"""Lines of the files of batch services: an item's id, and what a server replied."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from hdbench.answers.answer import WrittenAnswer
+
+_TOKENS = {
+    "input": ("prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount"),
+    "output": ("completion_tokens", "output_tokens", "outputTokens", "candidatesTokenCount"),
+}
+_REASONING = ("reasoning_content", "reasoning", "thinking")
+
+
+def batch_answer(line: dict[str, Any]) -> WrittenAnswer | None:
+    """Return the answer in a line of OpenAI, Mistral, Anthropic, Gemini or Bedrock; else None.
+
+    Args:
+        line: a line of a file of results.
+
+    Example:
+        >>> message = {"content": [{"type": "text", "text": "{}"}], "stop_reason": "end_turn"}
+        >>> batch_answer({"custom_id": "7", "result": {"type": "succeeded", "message": message}})
+        {'text': '{}', 'finish_reason': 'end_turn'}
+        >>> batch_answer({"custom_id": "8", "result": {"type": "expired"}})
+        {'prediction': None, 'error': 'expired'}
+    """
+    if "custom_id" in line and ("response" in line or "error" in line):
+        response = line.get("response") or {}
+        reply = response.get("body") if isinstance(response, dict) else None
+    elif "custom_id" in line and isinstance(line.get("result"), dict):
+        result = line["result"]
+        reply = result.get("message")
+        line = {"error": result.get("error") or result.get("type")} if reply is None else {}
+    elif "key" in line and ("response" in line or "error" in line):
+        reply = line.get("response")
+    elif "recordId" in line:
+        reply = line.get("modelOutput")
+    else:
+        return None
+    return _answer(reply if isinstance(reply, dict) else {}, line.get("error"))
+
+
+def _answer(reply: dict[str, Any], error: Any) -> WrittenAnswer:
+    """Return the answer in a server's reply."""
+    answer: WrittenAnswer = {}
+    message = _one_of(reply, "choices") or _one_of(reply, "candidates") or reply
+    parts = list(_parts(message))
+    text = "".join(part["text"] for part in parts if _is_said(part))
+    if text.strip():
+        answer["text"] = text
+    else:
+        answer["prediction"] = None
+    usage = reply.get("usage") or reply.get("usageMetadata") or {}
+    tokens = {
+        name: count
+        for name, keys in _TOKENS.items()
+        for count in [next((usage[key] for key in keys if type(usage.get(key)) is int), None)]
+        if count is not None
+    }
+    if tokens:
+        answer["tokens"] = tokens
+    reasons = (message.get(key) for key in ("finish_reason", "finishReason", "stop_reason"))
+    reason = next((reason for reason in reasons if isinstance(reason, str)), None)
+    if reason:
+        answer["finish_reason"] = reason
+    error = error or reply.get("error")
+    if error is None and "text" not in answer:
+        error = "reasoning only" if _has_reasoning(message, parts) else "empty"
+    if error is not None:
+        answer["error"] = error if isinstance(error, str) else json.dumps(error, ensure_ascii=False)
+    return answer
+
+
+def _one_of(reply: dict[str, Any], key: str) -> dict[str, Any] | None:
+    listed = reply.get(key)
+    first = listed[0] if isinstance(listed, list) and listed else None
+    return first if isinstance(first, dict) else None
+
+
+def _parts(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the parts of a message that may have text, whichever server wrote it."""
+    output = message.get("output")
+    inner = message.get("message") or (output.get("message") if isinstance(output, dict) else None)
+    content = inner if isinstance(inner, dict) else message
+    found = content.get("content", content.get("generation", content.get("outputText")))
+    if isinstance(found, dict):
+        found = found.get("parts")
+    if isinstance(found, str):
+        yield {"text": found}
+    elif isinstance(found, list):
+        yield from (part for part in found if isinstance(part, dict))
+
+
+def _is_said(part: dict[str, Any]) -> bool:
+    is_thought = part.get("thought") is True or part.get("type") in ("thinking", "reasoning")
+    return isinstance(part.get("text"), str) and not is_thought
+
+
+def _has_reasoning(message: dict[str, Any], parts: list[dict[str, Any]]) -> bool:
+    inner = message.get("message")
+    spoken = inner if isinstance(inner, dict) else message
+    return any(spoken.get(key) for key in _REASONING) or any(not _is_said(part) for part in parts)

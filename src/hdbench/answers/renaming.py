@@ -1,0 +1,71 @@
+"""Keys of answers that are a field's heading or title, given the field's own name."""
+
+from functools import lru_cache
+from typing import Any
+
+from hdbench.answers.columns import TargetFields, field_paths
+from hdbench.answers.entries import put
+from hdbench.answers.schema import AnswerSchema
+from hdbench.errors import Message, joined
+
+
+class FieldNames:
+    """The names that answers may have for the fields of a schema.
+
+    Args:
+        schema: the form of the answers.
+
+    Attributes:
+        found: the key of an answer → the field that it was taken for.
+
+    Example:
+        >>> title = {"type": "string", "title": "Titel"}
+        >>> names = FieldNames(AnswerSchema({"properties": {"title": title, "year": {}}}))
+        >>> names.renamed({"Titel": "Zoo", "Erscheinungsjahr": 1912, "price": 2})
+        {'title': 'Zoo', 'year': 1912, 'price': 2}
+    """
+
+    def __init__(self, schema: AnswerSchema) -> None:
+        self._names = schema.names
+        self._paths = field_paths(schema)
+        self._fields = TargetFields(self._paths)
+        self._path_of = lru_cache(maxsize=1000)(self._find)
+        self.found: dict[str, str] = {}
+
+    def renamed(self, record: dict[str, Any]) -> dict[str, Any]:
+        """Return a record with the names of the schema; itself, if it has one of them already."""
+        if not record or not self._names or not self._names.isdisjoint(record):
+            return record
+        renamed: dict[str, Any] = {}
+        found: dict[str, str] = {}
+        for key, value in record.items():
+            inner = value if isinstance(value, dict) else {}
+            paths = {name: self._path_of(f"{key} {name}") for name in inner}
+            own = self._path_of(key)
+            if own is not None and own not in found.values():
+                found[key] = own
+                put(renamed, own.removesuffix("[]").split("."), value)
+            elif inner and all(paths.values()):
+                for name, path in paths.items():
+                    found[f"{key}.{name}"] = path or ""
+                    put(renamed, (path or "").removesuffix("[]").split("."), inner[name])
+            else:
+                renamed[key] = value
+        self.found |= found
+        return renamed if found else record
+
+    def note(self) -> list[Message]:
+        """Return what was taken for which field, in one line, if anything was."""
+        if not self.found:
+            return []
+        pairs = [
+            Message("{column} → {becomes}", column=key[:60], becomes=path)
+            for key, path in self.found.items()
+        ]
+        return [Message("keys of answers read as fields: {columns}", columns=joined(pairs))]
+
+    def _find(self, key: str) -> str | None:
+        """Return the one field that a key surely means."""
+        sure = sorted((like for like in self._fields.like(key) if like.sure), reverse=True)
+        path = self._paths[sure[0].field].path if sure else None
+        return None if path is None or "[]." in path else path

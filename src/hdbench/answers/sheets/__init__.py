@@ -1,1 +1,0 @@
-"""Tables as people keep them: which column is which field, and what their cells hold."""

@@ -28,6 +28,37 @@ def notes_on(run: OpenedRun, result: Result, *, asked: int, with_truth: int) -> 
     ]
 
 
+def text_notes(texts: int, undivided: int) -> list[Message]:
+    """Return notes on answers that are texts and stand for a record.
+
+    Args:
+        texts: how many they are.
+        undivided: how many of them lack the page breaks of their ground truth.
+    """
+    notes = []
+    if texts:
+        notes.append(
+            Message(
+                "{count:,} answer is a text: it is compared with the text of the ground truth, and "
+                "no other field is asked of it",
+                plural="{count:,} answers are texts: they are compared with the text of the ground "
+                "truth, and no other field is asked of them",
+                count=texts,
+            )
+        )
+    if undivided:
+        notes.append(
+            Message(
+                "{count:,} text has no page break, and its ground truth several pages: all of it "
+                "counts as the first page",
+                plural="{count:,} texts have no page break, and their ground truths several pages: "
+                "all of each counts as the first page",
+                count=undivided,
+            )
+        )
+    return notes
+
+
 def _without_truth(number: int) -> list[str]:
     """Return a note on the items that have no ground truth, if there are any."""
     if not number:

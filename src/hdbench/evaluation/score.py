@@ -19,7 +19,7 @@ from hdbench.benchmarks.truths import ErrataName, check_errata
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.checks import Checks
-from hdbench.evaluation.notes import notes_on
+from hdbench.evaluation.notes import notes_on, text_notes
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.evaluation.shared_fields import EXAMPLES
 from hdbench.results.drafts import with_draft_warning
@@ -345,7 +345,11 @@ class _Scoring:
         ]
         reading = AnswersRead(
             settings.read_as,
-            [*notes_on(run, result, asked=answers.number, with_truth=items), *names],
+            [
+                *notes_on(run, result, asked=answers.number, with_truth=items),
+                *text_notes(self._collector.texts, self._collector.undivided),
+                *names,
+            ],
             self._violations,
             [*other_ids, *self._checks.warnings(result)],
         )

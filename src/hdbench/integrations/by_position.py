@@ -66,7 +66,7 @@ def _reference(metric: Metric, position: int, encoded: str) -> Any:
                 raise HdbenchError(
                     "references[{position}] is not JSON: {why}", position=position, why=error
                 ) from error
-            value, _ = read
+            value = read.record
     if not isinstance(value, dict):
         raise HdbenchError(
             "references[{position}] is not a record: {type}",

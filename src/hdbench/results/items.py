@@ -84,10 +84,15 @@ class ScoreCollector:
     Args:
         metric: the metric with its protocol and options.
         details: keep what became of every item and field.
+
+    Attributes:
+        texts: how many answers were texts that stand for a record.
+        undivided: how many of them have no page break, though the ground truth has several pages.
     """
 
     def __init__(self, metric: Metric, *, details: bool = False) -> None:
         self._metric, self._details = metric, details
+        self.texts = self.undivided = 0
         self._columns: dict[str, list[float]] = {name: [] for name in metric.statistics}
         self._ids: list[str] = []
         self._statuses: list[Status] = []
@@ -119,8 +124,10 @@ class ScoreCollector:
         if record is not answer.prediction:
             answer = answer._replace(prediction=record, status="unwrapped", kind=None)
         elif (text := _text_of(answer)) and (read := metric.of_text(text, prepared)):
-            record, prepared = read
+            record, prepared, is_undivided = read
             answer = answer._replace(prediction=record, status="clean", kind=None)
+            self.texts += 1
+            self.undivided += is_undivided
         coverage = coverage_of(record, metric.protocol)
         score = metric.score(record if coverage == "answered" else None, prepared)
         item = ScoredItem(metric, answer, prepared, coverage, score)

@@ -178,6 +178,20 @@ PERFECT = Figure.counts("items_perfect", higher_is_better=True)
 """How many items need no edit."""
 
 
+class TextRecord(NamedTuple):
+    """A text that is taken for a record.
+
+    Attributes:
+        record: the record that has the text.
+        prepared: what `prepare` gives for the ground truth, without what a text cannot say.
+        is_undivided: whether the ground truth has several pages, and the text no page break.
+    """
+
+    record: dict[str, Any]
+    prepared: Any
+    is_undivided: bool = False
+
+
 class Metric(ABC):
     """A scoring method with its protocol and options bound.
 
@@ -274,7 +288,7 @@ class Metric(ABC):
         """A prediction as the record that it stands for, if an option says how to read it."""
         return prediction
 
-    def of_text(self, text: str, prepared: Any = None) -> tuple[dict[str, Any], Any] | None:
+    def of_text(self, text: str, prepared: Any = None) -> TextRecord | None:
         """A text as the record that it stands for, and what of a ground truth it is compared with.
 
         None if the records of this metric do not consist of one text.

@@ -24,6 +24,7 @@ from hdbench.scoring.metric import (
     Metric,
     MissingFieldsError,
     Outcome,
+    TextRecord,
     check_fields,
     check_list,
     figure_names,
@@ -198,39 +199,31 @@ class TextCer(Metric):
                         check_fields(self.name, page, fields, f"{name}[{at}]")
         return PreparedTexts(value, value is not reference)
 
-    def of_text(
-        self, text: str, prepared: PreparedTexts | None = None
-    ) -> tuple[dict[str, Any], PreparedTexts] | None:
+    def of_text(self, text: str, prepared: PreparedTexts | None = None) -> TextRecord | None:
         """A text as a record with the first text that is always scored, and that text's reference.
 
         A form feed, or a line `---`, divides it into the pages of a ground truth that has several.
         None under the published rules, which knew records only.
         """
-        path = next(
-            (
-                (name, field)
-                for name, fields in self._texts
-                for field, when in fields.items()
-                if when == "always"
-            ),
-            None,
+        always = (
+            (name, field)
+            for name, fields in self._texts
+            for field, when in fields.items()
+            if when == "always"
         )
-        if path is None or self.protocol == "published":
+        name, field = next(always, (None, ""))
+        if not field or self.protocol == "published":
             return None
-        (name, field), truth = path, prepared.value if prepared else {}
+        truth, rewritten = prepared or PreparedTexts({}, rewritten=False)
         if name is None:
-            return {field: text}, PreparedTexts(
-                {field: truth.get(field)}, prepared is not None and prepared.rewritten
-            )
+            return TextRecord({field: text}, PreparedTexts({field: truth.get(field)}, rewritten))
         pages = pages_of(truth, name)
         parts = _PAGE_BREAK.split(text)
         if len(pages) == 1:
             parts = ["\n".join(parts)]
         record = {name: [{field: part.strip("\n")} for part in parts]}
-        return record, PreparedTexts(
-            {name: [{field: page.get(field)} for page in pages]},
-            prepared is not None and prepared.rewritten,
-        )
+        only = {name: [{field: page.get(field)} for page in pages]}
+        return TextRecord(record, PreparedTexts(only, rewritten), len(parts) < min(2, len(pages)))
 
     def score(self, record: dict[str, Any] | None, prepared: PreparedTexts) -> ItemScore:
         """The counts and sums of one item.

@@ -1,0 +1,110 @@
+"""A text is an answer where a benchmark asks for one text, whatever it comes as."""
+
+import json
+import unicodedata
+
+import evaluate
+import pandas as pd
+import pytest
+
+import hdbench.api as hd
+
+PAGES = {
+    "p1": {"folios": [{"folio": "1r", "text": "Item die *Zähle*\nvnd das Gelt"}]},
+    "p2": {"folios": [{"folio": "1v", "text": "Anno\n1450"}, {"folio": "2r", "text": "Amen."}]},
+}
+OPTIONS = {
+    "metric": "text_cer",
+    "texts": {"folios[].folio": "present", "folios[].text": "always"},
+}
+TEXTS = {item: "\f".join(folio["text"] for folio in page["folios"]) for item, page in PAGES.items()}
+
+
+def scored(answers, truths=PAGES):
+    return hd.score(truths, answers, **OPTIONS)
+
+
+def assert_perfect(answers):
+    result = scored(answers)
+    assert (result.rates["cer"], result.rates["wer"], result.answered) == (0.0, 0.0, 2)
+    return result
+
+
+def alto(text):
+    lines = "".join(
+        "<TextLine>"
+        + "".join(f'<String CONTENT="{word}"/>' for word in line.split())
+        + "</TextLine>"
+        for line in text.split("\n")
+    )
+    space = "http://www.loc.gov/standards/alto/ns-v4#"
+    pages = f"<Page><PrintSpace><TextBlock>{lines}</TextBlock></PrintSpace></Page>"
+    return f'<alto xmlns="{space}"><Layout>{pages}</Layout></alto>'
+
+
+def test_texts_in_files_of_their_own(tmp_path):
+    for item, text in TEXTS.items():
+        (tmp_path / f"{item}.txt").write_text(text)
+    result = assert_perfect(tmp_path)
+    assert any("2 answers are texts" in note for note in result.reading.notes)
+
+
+def test_markdown_loses_its_marks(tmp_path):
+    for item, text in TEXTS.items():
+        written = text.replace("*Zähle*", r"\*Zähle\*").replace("\f", "\n\n---\n\n")
+        (tmp_path / f"{item}.md").write_text(f"# {written}")
+    result = scored(tmp_path)
+    assert result.rates["cer"] < 0.1  # what an escaped asterisk is
+
+
+def test_page_files_are_read_as_ground_truths_are(tmp_path):
+    truth = {"p1": PAGES["p1"], "p3": {"folios": [{"text": "Eins zwei\ndrei"}]}}
+    (tmp_path / "p1.xml").write_text(alto(PAGES["p1"]["folios"][0]["text"]))
+    (tmp_path / "p3.hocr").write_text(
+        "<html><body><div class='ocr_page'><span class='ocr_line'>Eins zwei</span>"
+        "<span class='ocr_line'>drei</span></div></body></html>"
+    )
+    result = scored(tmp_path, truth)
+    assert (result.rates["cer"], result.answered) == (0.0, 2)
+
+
+@pytest.mark.parametrize(
+    "key", ["text", "transcription", "ocr_text", "response", "output", "answer"]
+)
+def test_texts_under_the_keys_that_programs_have(tmp_path, key):
+    lines = [json.dumps({"id": item, key: text}) for item, text in TEXTS.items()]
+    (tmp_path / "answers.jsonl").write_text("\n".join(lines))
+    assert_perfect(tmp_path / "answers.jsonl")
+
+
+def test_texts_in_memory():
+    assert_perfect(TEXTS)
+    assert_perfect(pd.DataFrame({"id": list(TEXTS), "text": list(TEXTS.values())}))
+    metric = evaluate.load("metrics/text_cer")
+    texts = ["Item die Zahl", "vnd das Gelt"]
+    assert metric.compute(predictions=texts, references=texts)["cer"] == 0.0
+    found = metric.compute(predictions=["Item di Zahl", None], references=texts)
+    assert found["cer"] == (1 + len(texts[1])) / len("".join(texts))
+
+
+def test_a_record_in_a_text_is_a_record():
+    records = {item: f"Here it is:\n{json.dumps(page)}" for item, page in PAGES.items()}
+    result = assert_perfect(records)
+    assert not any("texts" in note for note in result.reading.notes)
+    assert result.rates["texts"] == 6  # the folios' numbers are asked of it, too
+
+
+def test_another_unicode_form_is_the_same_text():
+    assert_perfect({item: unicodedata.normalize("NFD", text) for item, text in TEXTS.items()})
+
+
+def test_without_a_page_break_all_of_a_text_is_the_first_page():
+    result = scored({item: text.replace("\f", "\n") for item, text in TEXTS.items()})
+    assert any("1 text has no page break" in note for note in result.reading.notes)
+    # "\nAmen." is too much on the first page, and "Amen." is missing on the second.
+    assert result.rates["cer"] == pytest.approx((6 + 5) / (29 + 9 + 5))
+
+
+def test_an_answer_that_is_only_an_error_is_no_text():
+    result = scored({"p1": '{"error": "no image"}', "p2": TEXTS["p2"]})
+    assert result.answered == 1

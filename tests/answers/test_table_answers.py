@@ -152,3 +152,11 @@ def test_the_objects_of_a_list_stand_one_a_row():
             "persons": [{"name": "Ott", "ort": "Basel"}, {"name": "Frey", "ort": "Bern"}],
         }
     }
+
+
+@pytest.mark.parametrize("title", ["text", "answer", "markdown", "Transcription"])
+def test_column_of_texts_is_what_the_model_wrote(title):
+    page = {"properties": {"text": TEXT, "folio": TEXT}}
+    schema = AnswerSchema({"properties": {"pages": {"type": "array", "items": page}}})
+    found = read(f"id,{title}", "Kasten3_0001,Zoo", schema=schema)
+    assert found.load(found.runs[None]["Kasten3_0001"]) == {"text": "Zoo"}

@@ -82,6 +82,11 @@ def _one_of(reply: dict[str, Any], key: str) -> dict[str, Any] | None:
 def _parts(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the parts of a message that may have text, whichever server wrote it."""
     output = message.get("output")
+    if isinstance(output, list):  # OpenAI's Responses
+        for part in output:
+            if isinstance(part, dict) and part.get("type") == "message":
+                yield from _parts(part)
+        return
     inner = message.get("message") or (output.get("message") if isinstance(output, dict) else None)
     content = inner if isinstance(inner, dict) else message
     found = content.get("content", content.get("generation", content.get("outputText")))

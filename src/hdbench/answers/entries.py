@@ -31,8 +31,8 @@ CONTENTS = (
 )
 """Keys under which an answer stands besides `prediction`: what a model wrote, or a record."""
 
-IDS = ("id", "sha256", "custom_id", "key", "recordId")
-"""Keys of an item's id; the last three are those of batch services."""
+IDS = ("custom_id", "recordId", "id", "sha256", "key")
+"""Keys of an item's id. A line of a batch service has one of its own under `id`, too."""
 
 TOKENS = {name: (name, f"{name}_tokens", f"tokens_{name}") for name in ("input", "output")}
 """Counts of tokens, and the names for them."""

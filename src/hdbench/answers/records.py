@@ -19,7 +19,7 @@ from hdbench.answers.cells import (
 )
 from hdbench.answers.columns import KEY, LEFT_OUT, Column, check_places, field_paths, propose
 from hdbench.answers.container import AnswerEntry, InMemory
-from hdbench.answers.entries import ABOUT, IDS, about, put, shown
+from hdbench.answers.entries import ABOUT, CONTENTS, IDS, about, put, shown
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import Table, place_of
 from hdbench.errors import HdbenchError, Message, joined
@@ -451,6 +451,10 @@ def _facts(table: Table, schema: AnswerSchema | None) -> dict[str, int]:
         name = title.casefold()
         if name in ABOUT and (name == "id" or title not in names or title == "text"):
             facts.setdefault(name, index)
+    others = {title.casefold(): index for index, title in enumerate(table.header)}
+    content = next((name for name in CONTENTS if name in others and name not in names), None)
+    if content and not facts.keys() & {"text", "prediction"}:
+        facts["text"] = others[content]
     if "text" in facts and schema and _is_field(table, schema, facts):
         del facts["text"]
     return facts

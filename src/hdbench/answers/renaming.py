@@ -21,8 +21,8 @@ class FieldNames:
     Example:
         >>> title = {"type": "string", "title": "Titel"}
         >>> names = FieldNames(AnswerSchema({"properties": {"title": title, "year": {}}}))
-        >>> names.renamed({"Titel": "Zoo", "Erscheinungsjahr": 1912, "price": 2})
-        {'title': 'Zoo', 'year': 1912, 'price': 2}
+        >>> names.renamed({"Titel": "Zoo", "Druck": {"Erscheinungsjahr": 1912, "price": 2}})
+        {'title': 'Zoo', 'year': 1912, 'Druck': {'price': 2}}
     """
 
     def __init__(self, schema: AnswerSchema) -> None:
@@ -42,13 +42,18 @@ class FieldNames:
             inner = value if isinstance(value, dict) else {}
             paths = {name: self._path_of(f"{key} {name}") for name in inner}
             own = self._path_of(key)
-            if own is not None and own not in found.values():
+            if own is not None and not inner and own not in found.values():
                 found[key] = own
                 put(renamed, own.removesuffix("[]").split("."), value)
-            elif inner and all(paths.values()):
+            elif any(paths.values()):
                 for name, path in paths.items():
-                    found[f"{key}.{name}"] = path or ""
-                    put(renamed, (path or "").removesuffix("[]").split("."), inner[name])
+                    if path is not None:
+                        found[f"{key}.{name}"] = path
+                    put(
+                        renamed,
+                        path.removesuffix("[]").split(".") if path else (key, name),
+                        inner[name],
+                    )
             else:
                 renamed[key] = value
         self.found |= found

@@ -1,0 +1,33 @@
+"""Lines of the files of batch services."""
+
+import pytest
+
+from hdbench.answers.entries import EntryReader
+
+SAID = '{"year": 1957}'
+CHAT = {"choices": [{"message": {"content": SAID}, "finish_reason": "stop"}]}
+RESPONSES = {
+    "output": [
+        {"type": "reasoning", "content": [{"type": "reasoning_text", "text": "A card."}]},
+        {"type": "message", "content": [{"type": "output_text", "text": SAID}]},
+    ]
+}
+MESSAGE = {"content": [{"type": "thinking", "thinking": "…"}, {"type": "text", "text": SAID}]}
+CANDIDATES = {"candidates": [{"content": {"parts": [{"text": SAID}]}}]}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"id": "batch_req_1", "custom_id": "7", "response": {"body": CHAT}, "error": None},
+        {"id": "batch_req_1", "custom_id": "7", "response": {"body": RESPONSES}, "error": None},
+        {"custom_id": "7", "result": {"type": "succeeded", "message": MESSAGE}},
+        {"key": "7", "response": CANDIDATES},
+        {"recordId": "7", "modelOutput": {"output": {"message": {"content": [{"text": SAID}]}}}},
+    ],
+    ids=["OpenAI", "OpenAI's Responses", "Anthropic", "Gemini", "Bedrock"],
+)
+def test_line_of_a_service_is_an_answer(line):
+    reader = EntryReader(None)
+    assert reader.id(line, "a.jsonl:1") == "7"
+    assert reader.entry(line, "a.jsonl:1")["text"] == SAID

@@ -141,6 +141,7 @@ def text_scores(truth, answer, there, options):
             continue
         if figure == "wer":
             a, b = a.split(), b.split()
+            result["bag"] = bag_errors(a, b)
         else:
             a, b = signs(a, options), signs(b, options)
         errors = distance(a, b)
@@ -209,6 +210,23 @@ def score(answer, truth, **given):
     }
 
 
+def bag_errors(reference, answer):
+    """Errors in words without their order, as Vidal and others (2023) define them.
+
+    >>> bag_errors("a b c".split(), "c b a".split()), bag_errors(["a", "b"], ["a", "a", "x"])
+    (0, 2)
+    """
+    left = {}
+    for word in reference:
+        left[word] = left.get(word, 0) + 1
+    common = 0
+    for word in answer:
+        if left.get(word, 0):
+            left[word] -= 1
+            common += 1
+    return max(len(reference), len(answer)) - common
+
+
 def own_rate(texts, figure):
     """The micro rate of one item.
 
@@ -239,6 +257,9 @@ def score_run(pairs, **given):
         figures[f"{figure}_capped"] = sum(capped) / len(capped)
         share = {"cer": "runaway_share", "wer": "wer_runaway_share"}[figure]
         figures[share] = sum(each == 1 for each in capped) / len(capped)
+    words = sum(text["wer"][1] for text in texts)
+    figures["bwer"] = sum(text["bag"] for text in texts) / words
+    figures["order_gap"] = figures["wer"] - figures["bwer"]
     alike = [one["means"]["similarity"] for one in scores]
     figures["similarity"] = add(alike, options["sum"]) / len(alike)
     if options["xml"]:

@@ -467,3 +467,34 @@ def test_pages_beyond_the_comparison_limit_count_as_invented(monkeypatch):
     assert score.statistics["texts_perfect"] == 1
     assert score.statistics["characters_invented"] == 3
     assert metric.score({"pages": answer["pages"][:3]}, truth).not_compared == {}
+
+
+LEFT, RIGHT = (
+    "the left column of a page of a register of letters from the year 1750",
+    "and the right one with sums of money that were paid to messengers on horseback",
+)
+
+
+def test_words_in_another_order_are_told_from_invented_ones():
+    """Two columns swapped, every word right; and another page altogether."""
+    truth = f"{LEFT}\n{RIGHT}"
+    swapped = text_figures(f"{RIGHT}\n{LEFT}", truth)
+    assert (swapped["bwer"], swapped["order_gap"]) == (0.0, swapped["wer"])
+    assert swapped["wer"] > 0.9
+    invented = text_figures(" ".join(f"wrong{number}" for number in range(28)), truth)
+    assert (invented["bwer"], invented["order_gap"]) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("answer", "truth", "bwer"),
+    [
+        ("a b c", "c b a", 0),
+        ("a a x", "a b", 2 / 2),  # 3 words, of which one is right
+        ("a", "a b c d", 3 / 4),
+        ("", "a b", 1),
+        ("a b a b", "a b", 2 / 2),
+    ],
+)
+def test_words_without_their_order(answer, truth, bwer):
+    found = text_figures(answer, truth)
+    assert (found["bwer"], found["order_gap"]) == (bwer, found["wer"] - bwer)

@@ -140,3 +140,17 @@ def test_order_of_complete_aligned_pages_does_not_matter(pages, data):
     empty = sum(not canonical(text).strip() for text in pages)
     assert statistics["cer_errors"] == 0
     assert statistics["texts_perfect"] >= len(pages) - empty
+
+
+@settings(max_examples=2_000, deadline=None)
+@given(
+    st.lists(st.sampled_from("abcde"), max_size=30), st.lists(st.sampled_from("abcdx"), max_size=30)
+)
+def test_words_without_order_are_never_worse_than_in_order(reference, answer):
+    statistics = (
+        TextCer()
+        .score({"text": " ".join(answer)}, TextCer().prepare({"text": " ".join(reference)}))
+        .statistics
+    )
+    assert statistics["bwer_errors"] == naive.bag_errors(reference, answer)
+    assert statistics["bwer_errors"] <= statistics["wer_errors"]

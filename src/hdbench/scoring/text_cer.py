@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -65,6 +66,11 @@ class TextCer(Metric):
     references; it can exceed 1.0), macro (the mean over texts, each at most 1.0), or the mean over
     items of each item's mean over its texts (`cer_items`, `wer_items`). Lower is better.
 
+    `bwer` is the WER of the words without their order (Vidal, Toselli, Ríos-Vila, Calvo-Zaragoza,
+    2023, arXiv 2301.05935): with n words in the reference, m in the answer, and c of them in both,
+    max(n, m) - c, summed over texts and divided by the summed n. It never exceeds the WER, and
+    `order_gap`, what the WER has beyond it, is what words in another order cost.
+
     One answer that repeats itself without end can make the micro CER of a whole run. So runs are
     compared by `cer_capped`: the mean over items of each item's micro CER, at most 1.0. Items that
     reach 1.0 are runaways, among them those without an answer, and `runaway_share` is their share.
@@ -118,6 +124,7 @@ class TextCer(Metric):
         "wer",
         "wer_capped",
         "wer_runaways",
+        "bwer_errors",
         "similarity",
         "texts",
         "texts_perfect",
@@ -133,6 +140,8 @@ class TextCer(Metric):
         Figure("cer_capped", "error", False, worst_share="runaway_share"),
         Figure("runaway_share", "error", False, share_of="runaways"),
         Figure("wer", "error", False, has_interval=False, judged_by="wer_capped"),
+        Figure("bwer", "error", False, has_interval=False),
+        Figure("order_gap", "error", False, has_interval=False),
         Figure("wer_capped", "error", False, worst_share="wer_runaway_share"),
         Figure("wer_runaway_share", "error", False, share_of="wer_runaways"),
         *Figure.errors("cer_macro", "wer_macro", divided_by=(("texts",),)),
@@ -235,11 +244,11 @@ class TextCer(Metric):
         Returns:
             For `cer` and `wer` the summed errors and lengths, the sum over texts of the rates, and
             the item's mean (0.0 to 1.0, lower is better); its micro rates, at most 1.0
-            (`cer_capped`, `wer_capped`), and whether they are 1.0 (`runaways`, `wer_runaways`); its
-            mean `similarity` (0.0 to 1.0, higher
-            is better); how many texts there are, are perfect, and parse as XML; how many characters
-            are invented; `perfect`: 1 if the answer needs no edit; `EFFORT`: the edit distance of
-            all texts with the invented ones, and the characters of the ground truth.
+            (`cer_capped`, `wer_capped`), and whether they are 1.0 (`runaways`, `wer_runaways`); the
+            errors in words without their order (`bwer_errors`); its mean `similarity` (0.0 to 1.0,
+            higher is better); how many texts there are, are perfect, and parse as XML; how many
+            characters are invented; `perfect`: 1 if the answer needs no edit; `EFFORT`: the edit
+            distance of all texts with the invented ones, and the characters of the ground truth.
         """
         answer = self.canonical(record)
         texts, invented = self._compare(answer or {}, prepared.value)
@@ -264,6 +273,7 @@ class TextCer(Metric):
         return ItemScore(
             statistics
             | {
+                "bwer_errors": sum(text.bag_errors for text in texts),
                 "similarity": self._rounded(mean, "item"),
                 "texts": len(texts),
                 "texts_perfect": perfect,
@@ -329,6 +339,8 @@ class TextCer(Metric):
             figures[rate] = _micro(totals[f"{rate}_errors"], totals[f"{rate}_length"])
             figures[f"{rate}_capped"] = ratio(totals[f"{rate}_capped"], items)
             figures[_SHARES[rate]] = ratio(totals[_RUNAWAYS[rate]], items)
+        figures["bwer"] = _micro(totals["bwer_errors"], totals["wer_length"])
+        figures["order_gap"] = figures["wer"] - figures["bwer"]
         for rate in RATES:
             figures[f"{rate}_macro"] = ratio(totals[f"{rate}_sum"], texts)
         for rate in RATES:
@@ -395,6 +407,9 @@ class TextCer(Metric):
             errors = Levenshtein.distance(ours, theirs)
             worst = min(1.0, errors / len(ours)) if ours else float(bool(theirs))
             text.errors[rate], text.lengths[rate] = errors, len(ours)
+            if rate == "wer":
+                common = (Counter(ours) & Counter(theirs)).total()
+                text.bag_errors = max(len(ours), len(theirs)) - common
             text.rates[rate] = self._rounded(worst if is_there else 1.0, "text")
         if is_there:
             text.similarity = self._rounded(self._alike(text), "text")

@@ -24,6 +24,7 @@ class Text:
         errors: `cer`, `wer` → edit distance.
         lengths: `cer`, `wer` → length of the reference.
         rates: `cer`, `wer` → the one divided by the other, at most 1.0.
+        bag_errors: the errors in its words without their order.
     """
 
     path: str
@@ -33,6 +34,7 @@ class Text:
     errors: dict[str, int] = field(default_factory=dict)
     lengths: dict[str, int] = field(default_factory=dict)
     rates: dict[str, float] = field(default_factory=dict)
+    bag_errors: int = 0
 
 
 class Invented(NamedTuple):

@@ -1,9 +1,8 @@
 """The form that a benchmark's answers have, its `answer.schema.json`, and what violates it."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache, partial
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ from jsonschema_rs import Draft202012Validator, ValidationError, ValidationError
 
 from hdbench.answers.blocks import Block, Blocks
 from hdbench.answers.bounds import number_of_values
-from hdbench.answers.schema_parts import FieldSchema, types_of, without_references
+from hdbench.answers.schema_parts import FieldSchema, parts_of, types_of, without_references
 from hdbench.common.checked import read_text_file
 from hdbench.common.jsonio import parse_file
 from hdbench.errors import HdbenchError, Message
@@ -29,21 +28,6 @@ MAX_NAME = 200
 
 _MISSING = Message("is missing")
 _NOT_IN_SCHEMA = Message("is not in the schema")
-
-_TEMPLATES = (
-    "the value is not of type {types}",
-    "the value is not of types {types}",
-    "the value is not one of {others} or {last}",
-    "the value does not match {pattern}",
-    "the value is less than the minimum of {limit}",
-    "the value is greater than the maximum of {limit}",
-    "the value is not valid under any of the schemas listed in the '{keyword}' keyword",
-    "{value} was expected",
-)
-"""Messages of the library for JSON Schema if the value is masked. They become patterns, so none
-has a sign with a meaning in those."""
-
-_PATTERNS = [re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>.+)", each)) for each in _TEMPLATES]
 
 
 class Violation(NamedTuple):
@@ -130,7 +114,10 @@ class AnswerSchema:
         self._required = [frozenset(schema.get("required", [])) for schema in self.alternatives]
         self.fields = [FieldSchema(alternative) for alternative in self.alternatives]
         self.names = frozenset(name for field in self.fields for name in field.fields)
-        self.all_names = frozenset(name for field in self.fields for name in field.names())
+        self._types: dict[tuple[str, ...], set[str]] = {}
+        for path, part in (part for form in self.alternatives for part in parts_of(form)):
+            self._types.setdefault(path, set()).update(types_of(part))
+        self.all_names = frozenset(name for path in self._types for name in path) - {"[]"}
         self.list_of_objects = self._list_of_objects()
         self.prompts: list[str] = []
         blocks = Blocks(lists=bool(self.list_of_objects), is_whole=self.has_required)
@@ -238,15 +225,7 @@ class AnswerSchema:
         Returns:
             The names of types; none for a field that the schema does not have.
         """
-        level = self.fields
-        for name in path:
-            level = [
-                inner
-                for field in level
-                for choice in field.choices or [field]
-                if (inner := choice.items if name == "[]" else choice.fields.get(name))
-            ]
-        return {name for field in level for name in field.called}
+        return self._types.get(path, set())
 
     def fit(self, value: Any) -> int:
         """Return how many values of an object are where the schema has a field of a fitting type.
@@ -316,7 +295,7 @@ def _violations_of(validator: Draft202012Validator, record: Any) -> Iterator[Vio
             for name in kind.unexpected:
                 yield Violation(_dotted([*path, name]), rule, _NOT_IN_SCHEMA, extra[name])
         else:
-            yield Violation(_dotted(path), rule, _message(error.message[:MAX_NAME]), error.instance)
+            yield Violation(_dotted(path), rule, Message(error.message[:MAX_NAME]), error.instance)
 
 
 def _dotted(path: Iterable[str | int]) -> str:
@@ -328,20 +307,6 @@ def _dotted(path: Iterable[str | int]) -> str:
     """
     parts = ("[]" if isinstance(part, int) else f".{part}" for part in path)
     return "".join(parts).removeprefix(".")[:MAX_NAME]
-
-
-@lru_cache(maxsize=4096)  # a few texts come again and again
-def _message(text: str) -> Message:
-    """Return what the library says, as a message.
-
-    Example:
-        >>> _message('the value is not of type "string"').values
-        {'types': '"string"'}
-    """
-    for template, pattern in zip(_TEMPLATES, _PATTERNS, strict=True):
-        if match := pattern.fullmatch(text):
-            return Message(template, **match.groupdict())
-    return Message(text)
 
 
 def leaves_of(value: Any, path: str = "") -> Iterator[tuple[str, str]]:

@@ -48,7 +48,9 @@ def is_sure_value(value: Any) -> bool:
 
 def choices_of(schema: Any) -> list[Any]:
     """Return a field's schema, or the several schemas of its `anyOf`."""
-    return schema["anyOf"] if isinstance(schema, dict) and "anyOf" in schema else [schema]
+    if not isinstance(schema, dict) or "anyOf" not in schema:
+        return [schema]
+    return [choice for part in schema["anyOf"] for choice in choices_of(part)]
 
 
 def field_of(schema: Any, name: str) -> Any:
@@ -56,6 +58,23 @@ def field_of(schema: Any, name: str) -> Any:
     if not isinstance(schema, dict):
         return None
     return schema.get("items") if name == "[]" else schema.get("properties", {}).get(name)
+
+
+def parts_of(schema: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield a schema and all in it, choices too, by their paths: `[]` is any item of a list.
+
+    Example:
+        >>> list(parts_of({"properties": {"pages": {"items": {}}}}))[1:]
+        [(('pages',), {'items': {}}), (('pages', '[]'), {})]
+    """
+    yield path, schema
+    if isinstance(schema, dict):
+        for choice in schema.get("anyOf", []):
+            yield from parts_of(choice, path)
+        for name, field in schema.get("properties", {}).items():
+            yield from parts_of(field, (*path, name))
+        if "items" in schema:
+            yield from parts_of(schema["items"], (*path, "[]"))
 
 
 def types_of(schema: Any) -> frozenset[str]:
@@ -75,41 +94,29 @@ class FieldSchema:
     """A schema prepared for counting how much of a value fits.
 
     Attributes:
-        called: JSON Schema's names for the types that it allows.
-        types: these types.
-        choices: the schemas of its `anyOf`.
-        fields: those of an object's fields.
-        items: that of a list's items.
+        types: the types that it allows.
+        fields: the schemas of an object's fields, and of a list's items as `[]`.
     """
 
     def __init__(self, schema: Any) -> None:
-        self.called = types_of(schema)
-        self.types = frozenset(kind for kind, names in JSON_TYPES.items() if names & self.called)
-        parts = schema if isinstance(schema, dict) else {}
-        self.choices = [FieldSchema(choice) for choice in parts.get("anyOf", [])]
-        fields = parts.get("properties", {})
-        self.fields = {name: FieldSchema(field) for name, field in fields.items()}
-        self.items = FieldSchema(parts["items"]) if "items" in parts else None
-
-    def names(self) -> Iterator[str]:
-        """Yield the fields in it at any depth."""
-        yield from self.fields
-        for inner in (*self.fields.values(), *self.choices, *([self.items] if self.items else [])):
-            yield from inner.names()
+        called = types_of(schema)
+        self.types = frozenset(kind for kind, names in JSON_TYPES.items() if names & called)
+        self.fields: dict[str, FieldSchema] = {}
+        for part in filter(None, choices_of(schema)):
+            names = [*part.get("properties", {}), *(["[]"] if "items" in part else [])]
+            self.fields |= {name: FieldSchema(field_of(part, name)) for name in names}
 
     def fit(self, value: Any) -> int:
         """Return how many values, this and those in it, are of a fitting type; 0 if this is not."""
-        if "value" not in self.fields and is_sure_value(value):
+        if is_sure_value(value) and "value" not in self.fields:
             return self.fit(value["value"])
         if type(value) not in self.types:
             return 0
-        if self.choices:
-            return max(choice.fit(value) for choice in self.choices)
         if isinstance(value, dict):
             known = self.fields.keys() & value.keys()
             return 1 + sum(self.fields[name].fit(value[name]) for name in known)
-        if isinstance(value, list) and self.items:
-            return 1 + sum(map(self.items.fit, value))
+        if isinstance(value, list) and "[]" in self.fields:
+            return 1 + sum(map(self.fields["[]"].fit, value))
         return 1
 
 

@@ -2,11 +2,11 @@
 
 import copy
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.schema_parts import choices_of, field_of
+from hdbench.answers.schema_parts import parts_of
 
 Titles = Callable[[str], str]
 """Path of a field → its title, as from `FieldTitles`; `str` where titles are not known."""
@@ -57,23 +57,15 @@ def with_titles(schema: dict[str, Any], titles: Mapping[str, str], language: str
         {'properties': {'name': {'titles': {'de': 'Name'}}}}
     """
     schema = copy.deepcopy(schema)
+    fields = dict(reversed([*parts_of(schema)]))
     for path, title in titles.items():
-        field = _field_at(schema, path.removesuffix("[]").replace("[]", ".[]").split("."))
-        if field is not None:
+        field = fields.get(tuple(path.removesuffix("[]").replace("[]", ".[]").split(".")))
+        if isinstance(field, dict):
             kept = field.pop("titles", None)
-            others = kept if isinstance(kept, dict) else {}
-            named = {**others, language: title}
+            named = (kept if isinstance(kept, dict) else {}) | {language: title}
             if new := {code: text for code, text in named.items() if text}:
                 field["titles"] = new
     return schema
-
-
-def _field_at(schema: Any, steps: Sequence[str]) -> dict[str, Any] | None:
-    """Return the schema of a field, by the steps of its path; None if there is none."""
-    for step in steps:
-        fields = (field_of(choice, step) for choice in choices_of(schema))
-        schema = next((field for field in fields if field is not None), None)
-    return schema if isinstance(schema, dict) else None
 
 
 def without_titles(schema: Any) -> Any:
@@ -119,9 +111,14 @@ class FieldTitles:
 
     def __init__(self, schema: AnswerSchema | None, language: str) -> None:
         self._titles: dict[str, str] = {}
-        for alternative in schema.alternatives if schema else ():
-            for path, title in _titles(alternative, "", language):
-                self._titles.setdefault(path, title)
+        parts = (
+            part for form in (schema.alternatives if schema else ()) for part in parts_of(form)
+        )
+        for path, part in parts:
+            names = [name for name in path if name != "[]"]
+            for name, field in part.get("properties", {}).items() if type(part) is dict else ():
+                if title := title_of(field, language):
+                    self._titles.setdefault(".".join([*names, name]), title)
 
     def __call__(self, path: str, within: str = "") -> str:
         """Return the title of a field, after those of what it is in; its path if none has a title.
@@ -147,17 +144,3 @@ def _without_places(step: str) -> str:
 def _counted(places: str) -> str:
     """Return places in lists as people count them: from one."""
     return _PLACE.sub(lambda place: f" {int(place[1]) + 1}", places.replace("[]", ""))
-
-
-def _titles(schema: Any, prefix: str, language: str) -> Iterator[tuple[str, str]]:
-    """Path without places in lists → title, of all fields that have one."""
-    for choice in choices_of(schema):
-        if not isinstance(choice, dict):
-            continue
-        if "anyOf" in choice:  # within another one
-            yield from _titles(choice, prefix, language)
-        yield from _titles(choice.get("items"), prefix, language)
-        for name, field in choice.get("properties", {}).items():
-            if title := title_of(field, language):
-                yield prefix + name, title
-            yield from _titles(field, f"{prefix}{name}.", language)

@@ -1,10 +1,10 @@
 """Checks of the ground truths: against the schema, and against the metric."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.schema_parts import FieldSchema
+from hdbench.answers.schema_parts import parts_of, types_of
 from hdbench.datasets.building.checks.problems import EXAMPLES, Example, Problems, shown
 from hdbench.datasets.building.checks.values import Path, RowPlace, dotted, is_blank
 from hdbench.errors import HdbenchError, Message
@@ -255,26 +255,16 @@ def _paths_of(schema: AnswerSchema) -> tuple[set[Path], set[Path]]:
     """Return the fields with a single value, and the objects and lists that may hold anything."""
     value_paths: set[Path] = set()
     open_: set[Path] = set()
-    for alternative in schema.alternatives:
-        for path, field in _fields_of(FieldSchema(alternative), ()):
-            if field.types & {str, int, float, bool}:
-                value_paths.add(path)
-            takes_any_field = dict in field.types and not field.fields
-            if takes_any_field or (list in field.types and not field.items):
-                open_.add(path)
+    for path, part in (part for form in schema.alternatives for part in parts_of(form)):
+        types, names = types_of(part), part if isinstance(part, dict) else {}
+        if types & {"string", "integer", "number", "boolean"}:
+            value_paths.add(path)
+        takes_any_field = "object" in types and "properties" not in names
+        if "anyOf" not in names and (
+            takes_any_field or ("array" in types and "items" not in names)
+        ):
+            open_.add(path)
     return value_paths - {()}, open_
-
-
-def _fields_of(field: FieldSchema, path: Path) -> Iterator[tuple[Path, FieldSchema]]:
-    if field.choices:
-        for choice in field.choices:
-            yield from _fields_of(choice, path)
-        return
-    yield path, field
-    for name, inner in field.fields.items():
-        yield from _fields_of(inner, (*path, name))
-    if field.items:
-        yield from _fields_of(field.items, (*path, "[]"))
 
 
 def _without_lists(path: Path) -> Path:

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hdbench.answers.cells import is_blank
 from hdbench.answers.files import open_container
 from hdbench.answers.schema import AnswerSchema
 from hdbench.errors import HdbenchError
@@ -213,7 +214,7 @@ words = st.text(
     st.characters(codec="utf-8", exclude_categories=["C", "Z"], exclude_characters="#-–—"),
     min_size=1,
     max_size=5,
-)
+).filter(lambda word: not is_blank(word))
 cards = st.fixed_dictionaries(
     {
         "title": words,

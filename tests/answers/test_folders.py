@@ -95,7 +95,7 @@ def test_other_files_are_counted_and_hidden_ones_are_not(pack):
     )
     assert list(answers) == ["1"]
     assert len(notes) == 1
-    assert "2 other files were passed over, such as 1.jpg" in notes[0]
+    assert "files passed over: 2, such as 1.jpg" in notes[0]
 
 
 def test_an_empty_folder_has_no_answers(tmp_path):
@@ -154,9 +154,8 @@ def test_an_older_run_of_the_framework(pack):
         "letter03": {"prediction": None, "text": "b"},
         "letter04": {"prediction": {"error": "x"}},
     }
-    assert len(notes) == 2
-    assert "1 other file was passed over, such as notes.txt" in notes[0]
-    assert "the requests name several models (None, m): they are read as one run" in notes[1]
+    assert len(notes) == 1
+    assert "files passed over: 1, such as notes.txt" in notes[0]
 
 
 def test_a_run_folder_of_our_own(pack):
@@ -201,3 +200,38 @@ def test_the_one_file_in_a_zip_is_placed_and_its_copy_goes(tmp_path, monkeypatch
     with pytest.raises(HdbenchError, match=r"run\.zip: answers\.jsonl:1: not JSON"):
         open_container(tmp_path / "run.zip", SCHEMA)
     assert list(scratch.iterdir()) == []
+
+
+PAGE = (
+    '<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2013-07-15"><Page>{}'
+    "</Page></PcGts>"
+)
+LINE = "<TextRegion><TextEquiv><Unicode>Anno</Unicode></TextEquiv></TextRegion>"
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_an_export_of_pages_is_read_from_its_root(tmp_path, is_packed):
+    path = tmp_path / "export"
+    (path / "page").mkdir(parents=True)
+    for name, text in {
+        "mets.xml": "<mets/>",
+        "metadata.xml": "<x/>",
+        "7.jpg": "",
+        "page/7.xml": PAGE.format(LINE),
+        "page/8.xml": PAGE.format(""),
+    }.items():
+        (path / name).write_text(text)
+    if is_packed:
+        with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+            for file in path.rglob("*.*"):
+                archive.write(file, file.relative_to(tmp_path))
+        path = tmp_path / "a.zip"
+    assert read(path) == ({"7": {"text": "Anno"}, "8": {"text": ""}}, [])
+
+
+def test_folders_that_may_hold_the_answers_are_named(tmp_path):
+    for box in ("Kasten 1", "Kasten 2"):
+        (tmp_path / box).mkdir()
+        (tmp_path / box / "1.json").write_text("{}")
+    with pytest.raises(HdbenchError, match=r"no answers here: .* it holds Kasten 1, Kasten 2$"):
+        open_container(tmp_path, SCHEMA)

@@ -100,7 +100,9 @@ def test_a_name_that_leads_out_of_the_zip_is_refused(tmp_path, name):
     path = write_zip(tmp_path / "run.zip", [("0.json", b"{}"), (name, b"{}")])
     with pytest.raises(HdbenchError) as caught:
         opened(path)
-    assert str(caught.value).startswith(f"run.zip: {name}: a name that leads out of the ZIP")
+    assert str(caught.value).startswith(
+        f"run.zip: {name}: a name that is empty or leads out of the ZIP"
+    )
 
 
 def test_a_file_without_a_name_is_refused(tmp_path):
@@ -108,14 +110,14 @@ def test_a_file_without_a_name_is_refused(tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("0.json", "{}")
         archive.filelist[0].filename = ""  # in the list of members, which is written last
-    with pytest.raises(HdbenchError, match=r"run\.zip: a file in it has no name"):
+    with pytest.raises(HdbenchError, match=r"run\.zip: : a name that is empty"):
         opened(path)
 
 
 def test_a_nul_in_a_name_is_refused(tmp_path):
     path = write_zip(tmp_path / "run.zip", [("aXb.json", b"{}")])
     path.write_bytes(path.read_bytes().replace(b"aXb.json", b"a\0b.json"))
-    with pytest.raises(HdbenchError, match="a name that leads out of the ZIP"):
+    with pytest.raises(HdbenchError, match="a name that is empty or leads out of the ZIP"):
         opened(path)
 
 
@@ -169,7 +171,7 @@ def test_a_header_that_lies_about_the_size_is_found_out(tmp_path):
     raw = bytearray(path.read_bytes())
     struct.pack_into("<I", raw, raw.index(b"PK\x01\x02") + 24, 10)
     path.write_bytes(raw)
-    with pytest.raises(HdbenchError, match=r"run\.zip: a\.json: damaged, or not what the ZIP says"):
+    with pytest.raises(HdbenchError, match=r"run\.zip: a\.json: a damaged ZIP"):
         opened(path).read("a.json")
 
 
@@ -197,7 +199,7 @@ def test_a_huge_list_of_members_is_not_read(tmp_path, monkeypatch):
 def test_a_damaged_zip_is_refused(tmp_path, cut):
     path = write_zip(tmp_path / "run.zip", [("a.json", b"{}")])
     path.write_bytes(path.read_bytes()[:cut])
-    with pytest.raises(HdbenchError, match=r"run\.zip: (a damaged ZIP|a\.json: damaged)"):
+    with pytest.raises(HdbenchError, match=r"run\.zip: (a\.json: )?a damaged ZIP"):
         opened(path).read("a.json")
 
 

@@ -167,7 +167,7 @@ def test_an_id_in_two_parts_is_refused(tmp_path):
     write_part(tmp_path / "2.jsonl", [entry(1), entry(0)])
     message = refused(tmp_path)
     assert message.startswith(f"{tmp_path / '2.jsonl'}:2: a second answer for id '0000'")
-    assert message.endswith(f"the first is in {tmp_path / '1.jsonl'}:2: keep one")
+    assert message.endswith(f"the first is {tmp_path / '1.jsonl'}:2: keep one")
 
 
 def test_a_part_that_breaks_off_is_named_with_its_line(tmp_path):

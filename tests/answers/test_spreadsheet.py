@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hdbench.answers.cells import FAULTS, is_blank
-from hdbench.answers.container import AnswersSource
+from hdbench.answers.files import open_container
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.table_files import open_workbook, read_table
+from hdbench.answers.table_files import read_table
 from hdbench.errors import HdbenchError
 
 CARDS = AnswerSchema(
@@ -74,7 +74,7 @@ def answers(read):
 
 def refusal(file, schema=None):
     with pytest.raises(HdbenchError) as caught:
-        open_workbook(AnswersSource(file, "answers.xlsx", schema))
+        open_container(file, schema, name="answers.xlsx")
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -89,7 +89,7 @@ def test_numbers_take_the_types_of_the_schema(file):
             [1.5, None, None, "3-5", True],
         ],
     )
-    read = open_workbook(AnswersSource(file, "answers.xlsx", CARDS))
+    read = open_container(file, CARDS, name="answers.xlsx")
     assert answers(read) == {
         "414956": {
             "prediction": {
@@ -120,7 +120,7 @@ def test_dates_that_a_spreadsheet_made_are_named(file):
             ["3", datetime.datetime(2026, 5, 3, 12, 30), "b", None],
         ],
     )
-    read = open_workbook(AnswersSource(file, "answers.xlsx", CARDS))
+    read = open_container(file, CARDS, name="answers.xlsx")
     assert [fields["prediction"] for fields in answers(read).values()] == [
         {"publication": {"pages": "12", "title": "a"}, "send_date": ["1926-02-16"]},
         {"publication": {"pages": "2026-05-03", "title": "03:45:00"}, "send_date": ["1926"]},
@@ -142,7 +142,7 @@ def test_blank_rows_and_columns_around_a_table_are_passed_over(file):
     sheet["C6"], sheet["D6"] = "1", "a"
     sheet["C9"], sheet["D9"] = "2", "b"
     workbook.save(file)
-    read = open_workbook(AnswersSource(file, "answers.xlsx", None))
+    read = open_container(file, None, name="answers.xlsx")
     assert answers(read) == {"1": {"text": "a"}, "2": {"text": "b"}}
     assert read.where(read.runs[None]["2"]) == "answers.xlsx: Sheet, row 9"
 
@@ -159,7 +159,7 @@ def test_the_visible_sheet_with_ids_is_read_and_others_are_named(file):
         workbook.create_sheet("Answers") if "Answers" not in workbook else None
         workbook["Answers"].append(row)
     workbook.save(file)
-    read = open_workbook(AnswersSource(file, "answers.xlsx", None))
+    read = open_container(file, None, name="answers.xlsx")
     assert answers(read) == {"1": {"text": "a"}}
     assert read.notes == [
         "answers.xlsx: only the sheet Answers was read; not read: About (to read another one, hide "
@@ -170,7 +170,7 @@ def test_the_visible_sheet_with_ids_is_read_and_others_are_named(file):
 def test_formula_error_is_refused_and_missing_value_is_empty(file):
     rows = [["id", "publication.title", "send_date"], ["1", "a", "b"], ["2", "#N/A", "b"]]
     write(file, rows)
-    read = open_workbook(AnswersSource(file, "answers.xlsx", CARDS))
+    read = open_container(file, CARDS, name="answers.xlsx")
     assert answers(read)["2"]["prediction"]["publication"] == {"title": ""}
     assert read.notes == [
         "answers.xlsx: Sheet1: read as id → id, publication.title → publication.title, "
@@ -197,17 +197,15 @@ def test_a_formula_has_the_value_that_was_saved_and_none_without(file):
         "xl/worksheets/sheet1.xml",
         lambda xml: re.sub(rb'<c r="B2".*?</c>', saved, xml, flags=re.DOTALL),
     )
-    assert answers(open_workbook(AnswersSource(file, "answers.xlsx", None))) == {
-        "1": {"text": "Basel"}
-    }
+    assert answers(open_container(file, None, name="answers.xlsx")) == {"1": {"text": "Basel"}}
 
 
 def test_a_truncated_workbook_is_refused(file):
     write(file, [["id", "text"], *([str(n), "a"] for n in range(100))])
     data = file.read_bytes()
-    for length in range(0, len(data), 97):
+    for length in range(97, len(data), 97):
         file.write_bytes(data[:length])
-        assert refusal(file).startswith("answers.xlsx: a damaged workbook")
+        assert refusal(file).startswith("answers.xlsx: a damaged ZIP")
 
 
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(file):
@@ -220,7 +218,7 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(file):
         for _ in range(513):
             part.write(spaces)
     assert file.stat().st_size < 2**20
-    assert "too large to be read whole" in refusal(file)
+    assert "the answers would take 513 MiB unpacked" in refusal(file)
 
 
 def test_a_zip_bomb_that_lies_about_its_size_is_refused(file):
@@ -259,7 +257,7 @@ def test_external_links_are_not_followed(file):
     )
     change(file, "xl/externalLinks/_rels/externalLink1.xml.rels", lambda _: link.encode())
     change(file, "xl/externalLinks/externalLink1.xml", lambda _: b"<a/>")
-    assert answers(open_workbook(AnswersSource(file, "answers.xlsx", None))) == {"1": {"text": "a"}}
+    assert answers(open_container(file, None, name="answers.xlsx")) == {"1": {"text": "a"}}
 
 
 @pytest.mark.parametrize(
@@ -310,7 +308,7 @@ def test_damage_anywhere_in_a_part_is_read_or_refused(file, place, put, part):
 
     change(file, names[part % len(names)], damage)
     try:
-        open_workbook(AnswersSource(file, "answers.xlsx", CARDS))
+        open_container(file, CARDS, name="answers.xlsx")
         message = "answers.xlsx"
     except HdbenchError as error:
         message = str(error)
@@ -357,7 +355,7 @@ def test_a_workbook_gives_its_records(file, rows):
         whole = value is not None and value == int(value)
         return {} if value is None else {"year": int(value) if whole else str(value)}
 
-    assert answers(open_workbook(AnswersSource(file, "answers.xlsx", CARDS))) == {
+    assert answers(open_container(file, CARDS, name="answers.xlsx")) == {
         str(item_id): {
             "prediction": {
                 "publication": {"title": title.strip(), "pages": more.strip(), **year(value)}
@@ -399,7 +397,7 @@ def test_a_long_text_in_one_cell_beside_many_short_ones_is_read(file):
     short = [[f"{number}", "a"] for number in range(2, 5_002)]
     file.write_bytes(workbook([["id", "text"], ["1", "LONG"], *short]))
     change(file, "xl/sharedStrings.xml", lambda xml: xml.replace(b"LONG", b"a" * 100_000))
-    read = answers(open_workbook(AnswersSource(file, "answers.xlsx", None)))
+    read = answers(open_container(file, None, name="answers.xlsx"))
     assert (len(read["1"]["text"]), read["5001"]) == (100_000, {"text": "a"})
 
 
@@ -413,7 +411,7 @@ def test_what_a_sheet_says_of_its_size_fills_no_memory(file):
             b"</worksheet>", merged
         ),
     )
-    assert answers(open_workbook(AnswersSource(file, "answers.xlsx", None))) == {"1": {"text": "a"}}
+    assert answers(open_container(file, None, name="answers.xlsx")) == {"1": {"text": "a"}}
 
 
 def test_a_merged_cell_gives_its_value_to_every_row_it_covers(file):
@@ -423,7 +421,7 @@ def test_a_merged_cell_gives_its_value_to_every_row_it_covers(file):
         sheet.append(row)
     sheet.merge_cells("B2:B3")
     workbook.save(file)
-    read = open_workbook(AnswersSource(file, "answers.xlsx", CARDS))
+    read = open_container(file, CARDS, name="answers.xlsx")
     titles = [fields["prediction"]["publication"]["title"] for fields in answers(read).values()]
     assert titles == ["Faust", "Faust", "Zoo"]
     assert read.notes[0] == (
@@ -439,7 +437,7 @@ def test_dates_before_1900_are_dates(file):
     sheet.append(["1", -36522])
     sheet["B2"].number_format = "yyyy-mm-dd"
     workbook.save(file)
-    read = open_workbook(AnswersSource(file, "answers.xlsx", CARDS))
+    read = open_container(file, CARDS, name="answers.xlsx")
     assert answers(read)["1"]["prediction"] == {"publication": {"title": "1800-01-01"}}
     sheet["B2"] = 0
     sheet["B2"].number_format = "yyyy-mm-dd"
@@ -477,14 +475,14 @@ def open_document(file, content):
 
 def test_a_workbook_of_libreoffice_is_read(file):
     open_document(file, ODS)
-    read = open_workbook(AnswersSource(file, "answers.ods", CARDS))
+    read = open_container(file, CARDS, name="answers.ods")
     assert answers(read) == {
         "001": {"prediction": {"publication": {"title": "Ehe", "year": 1800}}},
         "1799-01-05": {"prediction": {"publication": {"title": "Ehe"}}},
     }
     open_document(file, ODS.replace("spreadsheet>", "text>"))
     with pytest.raises(HdbenchError, match="no spreadsheet"):
-        open_workbook(AnswersSource(file, "answers.ods", CARDS))
+        open_container(file, CARDS, name="answers.ods")
 
 
 def test_repeated_cells_of_libreoffice_are_counted(file):
@@ -496,4 +494,4 @@ def test_repeated_cells_of_libreoffice_are_counted(file):
         ),
     )
     with pytest.raises(HdbenchError, match="more than 10,000,000 cells"):
-        open_workbook(AnswersSource(file, "answers.ods", CARDS))
+        open_container(file, CARDS, name="answers.ods")

@@ -8,10 +8,9 @@ from hdbench.answers import ReadAs
 from hdbench.answers.answer import Answer, WrittenAnswer
 from hdbench.answers.bounds import number_of_values
 from hdbench.answers.cells import structured
-from hdbench.answers.container import Container
+from hdbench.answers.container import AnswerPlace, Container
 from hdbench.answers.entries import shown
 from hdbench.answers.ids import match_ids
-from hdbench.answers.json_lines import AnswerPlace
 from hdbench.answers.renaming import FieldNames
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text, read_value

@@ -1,8 +1,9 @@
-"""The common interface for files and folders of answers in every form."""
+"""The answers in a file or folder, whatever its form."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from hdbench.answers.answer import WrittenAnswer
 from hdbench.answers.schema import AnswerSchema
@@ -15,7 +16,7 @@ class AnswersSource(NamedTuple):
         path: the file.
         name: what messages call it.
         schema: the form of the benchmark's answers.
-        all_are_loaded: see `JsonLines`.
+        all_are_loaded: see `open_lines`.
         ids: the ids of the items, by which a table's column of ids is found if it is not called so.
     """
 
@@ -26,32 +27,6 @@ class AnswersSource(NamedTuple):
     ids: Iterable[str] = ()
 
 
-class Container(Protocol):
-    """A file or folder of answers, which are found by id.
-
-    Attributes:
-        runs: model → id, as in the file → the key with which its answer is loaded. Without a
-            `model` in the file, there is one run, under None.
-        notes: what was assumed while reading, one line each, for a person to check.
-    """
-
-    runs: Mapping[str | None, dict[str, Any]]
-    notes: list[str]
-
-    def load(self, key: Any) -> WrittenAnswer:
-        """Return one answer without its id: `prediction` or `text`, or both, and further facts.
-
-        Raises:
-            HdbenchError: it cannot be read.
-        """
-
-    def where(self, key: Any) -> str:
-        """Return the place of an answer, for messages: `answers.jsonl:17`."""
-
-    def close(self) -> None:
-        """Close what is held open."""
-
-
 class AnswerEntry(NamedTuple):
     """An answer that is held in memory, and its place."""
 
@@ -59,22 +34,48 @@ class AnswerEntry(NamedTuple):
     fields: WrittenAnswer
 
 
-class InMemory:
-    """A container whose answers are held in memory: for files that can only be read whole."""
+class Container:
+    """Answers, which are found by id.
+
+    Attributes:
+        runs: model → id, as in the file → the key with which its answer is loaded. Without a
+            `model` in the file, there is one run, under None.
+        notes: what was assumed while reading, one line each, for a person to check.
+        load: returns the answer under a key without its id: `prediction` or `text`, or both, and
+            further facts. By default, keys are entries. It raises HdbenchError if that cannot be
+            read.
+        where: returns the place of the answer under a key, for messages: `answers.jsonl:17`.
+        closing: what is held open.
+    """
 
     def __init__(
-        self, runs: Mapping[str | None, dict[str, AnswerEntry]], notes: list[str] | None = None
+        self,
+        runs: Mapping[str | None, Mapping[str, Any]],
+        notes: Iterable[str] = (),
+        load: Callable[[Any], WrittenAnswer] = lambda key: key.fields,
+        where: Callable[[Any], str] = lambda key: key.where,
     ) -> None:
-        self.runs = runs
-        self.notes = notes or []
-
-    def load(self, key: AnswerEntry) -> WrittenAnswer:
-        """Return one answer; see `Container.load`."""
-        return key.fields
-
-    def where(self, key: AnswerEntry) -> str:
-        """Return its place."""
-        return key.where
+        self.runs, self.notes = runs, list(notes)
+        self.load, self.where = load, where
+        self.closing = ExitStack()
 
     def close(self) -> None:
-        """Do nothing: no file is held open."""
+        """Close what is held open, and delete copies of what was packed."""
+        self.closing.close()
+
+
+class AnswerPlace:
+    """The place of an answer, which is put into words when a message needs it.
+
+    Args:
+        where: says where an answer is, by its key.
+        key: the answer's key.
+    """
+
+    __slots__ = ("_key", "_where")
+
+    def __init__(self, where: Callable[[Any], str], key: Any) -> None:
+        self._where, self._key = where, key
+
+    def __str__(self) -> str:
+        return self._where(self._key)

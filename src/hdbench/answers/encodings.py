@@ -1,14 +1,13 @@
 """Texts in UTF-8 or, with a byte order mark, in UTF-16, as Windows programs write it."""
 
 import codecs
+import shutil
 from pathlib import Path
 
 from hdbench.errors import HdbenchError
 
 UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 """Byte order marks, with which a UTF-16 file begins."""
-
-_BLOCK = 2**20
 
 
 def decode(raw: bytes, where: str) -> str:
@@ -52,15 +51,14 @@ def write_as_utf8(source: Path, target: Path, name: str) -> None:
     Raises:
         HdbenchError: it is not UTF-16 throughout.
     """
-    decoder = codecs.getincrementaldecoder("utf-16")()
-    with source.open("rb") as file, target.open("wb") as out:
-        block = b"\n"
-        while block:
-            block = file.read(_BLOCK)
-            try:
-                out.write(decoder.decode(block, final=not block).encode("utf-8"))
-            except UnicodeDecodeError as error:
-                raise HdbenchError(
-                    "{place}: not UTF-16 throughout, although it begins as UTF-16: save as UTF-8",
-                    place=name,
-                ) from error
+    try:
+        with (
+            source.open(encoding="utf-16", newline="") as file,
+            target.open("w", encoding="utf-8", newline="") as out,
+        ):
+            shutil.copyfileobj(file, out)
+    except UnicodeError as error:
+        raise HdbenchError(
+            "{place}: not UTF-16 throughout, although it begins as UTF-16: save as UTF-8",
+            place=name,
+        ) from error

@@ -2,21 +2,14 @@
 
 import json
 import re
-from collections import defaultdict
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.container import Container
 from hdbench.answers.encodings import decode
-from hdbench.answers.entries import EntryReader, about
-from hdbench.answers.forms import (
-    FORMS,
-    ITEM_ENDINGS,
-    PAGE_ENDINGS,
-    forms_in_parts,
-    is_part,
-)
+from hdbench.answers.entries import EntryReader, about, shown
+from hdbench.answers.forms import IN_PARTS, ITEM_ENDINGS, PAGE_ENDINGS, part_form
 from hdbench.answers.json_files import parse_file
 from hdbench.answers.members import Members
 from hdbench.answers.plain_text import PAGE_BREAK, plain_text
@@ -34,10 +27,14 @@ RUN_FILE = "run.json"
 """The file that says what the run in a folder is."""
 
 _REQUEST = re.compile(r"request_([^_]+)_(.+)\.json", re.IGNORECASE | re.DOTALL)
+_OF_REQUEST = frozenset({"text", "parsed", "response_text"})
+_PACKED = (".json.gz", ".txt.gz")
 
 
 def answers_files(members: Members, schema: AnswerSchema | None) -> list[str]:
     """Return the one file that holds all answers, or its parts; none if each item has its own file.
+
+    Parts are in natural order: `part-2` before `part-10`.
 
     Raises:
         HdbenchError: there are several that are not parts, or one together with files of single
@@ -45,22 +42,22 @@ def answers_files(members: Members, schema: AnswerSchema | None) -> list[str]:
     """
     if OUR_ANSWERS in members.names:
         return [OUR_ANSWERS]
-    tables = [name for name in members.names if not name.lower().endswith(ITEM_ENDINGS)]
     items = [name for name in members.names if name.lower().endswith(ITEM_ENDINGS)]
+    tables = [name for name in members.names if name not in set(items)]
     if tables and items == [RUN_FILE]:
         items = []
-    if not items and (parts := parts_of(tables, members.name)) and len(parts) == len(tables):
-        return parts
+    forms = {part_form(name) for name in tables}
+    if not items and len(forms) == 1 and None not in forms:
+        return sorted(tables, key=lambda name: by_numbers(Path(name)))
     if len(tables) > 1 or (tables and items):
-        second = (tables[1:] + items)[0]
         raise HdbenchError(
             "{place}: holds {first} and {second}: give the one file that has the answers, "
-            "or a folder with its parts ({forms}) or a file for each item "
+            "or a folder with its parts in one form ({forms}) or a file for each item "
             "and nothing else",
             place=members.name,
-            forms=forms_in_parts(),
+            forms=IN_PARTS,
             first=tables[0],
-            second=second,
+            second=(tables[1:] + items)[0],
         )
     if tables:
         return tables
@@ -68,39 +65,6 @@ def answers_files(members: Members, schema: AnswerSchema | None) -> list[str]:
     if alone and not _REQUEST.fullmatch(items[0]) and _holds_many(members, items[0], schema):
         return items
     return []
-
-
-def parts_of(names: list[str], where: str) -> list[str]:
-    """Return the parts among the names of files, in natural order: `part-2` before `part-10`.
-
-    Args:
-        names: the files' names.
-        where: the folder, for messages.
-
-    Raises:
-        HdbenchError: some are JSON Lines, and others Parquet, for example.
-
-    Example:
-        >>> parts_of(["b10.jsonl.gz", "b2.jsonl", "log.csv"], "answers")
-        ['b2.jsonl', 'b10.jsonl.gz']
-    """
-    parts = [
-        sorted(
-            (name for name in names if is_part(name, form)), key=lambda name: by_numbers(Path(name))
-        )
-        for form in FORMS
-        if form.in_parts
-    ]
-    groups = [files for files in parts if files]
-    if len(groups) > 1:
-        raise HdbenchError(
-            "{place}: holds {first} and {second}: the parts of a run all have one form ({forms})",
-            place=where,
-            first=groups[0][0],
-            second=groups[1][0],
-            forms=forms_in_parts(),
-        )
-    return groups[0] if groups else []
 
 
 def _holds_many(members: Members, name: str, schema: AnswerSchema | None) -> bool:
@@ -116,63 +80,92 @@ def _holds_many(members: Members, name: str, schema: AnswerSchema | None) -> boo
     return not is_one and all(isinstance(entry, dict | str | None) for entry in value.values())
 
 
-def open_members(members: Members, schema: AnswerSchema | None) -> "ItemFiles | FrameworkRun":
-    """Return the answers in a folder or ZIP that has one file per item.
+def open_items(members: Members, schema: AnswerSchema | None) -> Container:
+    """Return the answers in a folder or ZIP that has a file for each item.
+
+    Files are `<id>.json`, `<id>.txt` and so on. The JSON is the record, an entry, or a text; what
+    is not JSON is also taken for a text. A text is what the model wrote. An item may have both. Or
+    they are `request_<run>_<id>.json`, one for each request of humanities_data_benchmark: what its
+    framework parsed is the prediction, and what the model wrote is the text. An export of texts of
+    pages has them in a folder of their own.
 
     Raises:
         HdbenchError: there are none, two for one item, or answers of several runs.
     """
-    packed = [name for name in members.others if name.lower().endswith((".json.gz", ".txt.gz"))]
-    if packed:
+    if not members.names:
+        members = members.inner("page") or members.inner("alto") or members
+    if packed := [name for name in members.others if name.lower().endswith(_PACKED)]:
         raise HdbenchError(
             "{place}: unpack it: only plain files are read here", place=members.place(packed[0])
         )
-    if any(_REQUEST.fullmatch(name) for name in members.names):
-        return FrameworkRun(members)
-    return ItemFiles(members, schema)
+    requests = {name: match for name in members.names if (match := _REQUEST.fullmatch(name))}
+    runs = sorted({match[1] for match in requests.values()})
+    if len(runs) > 1:
+        raise HdbenchError(
+            "{place}: holds requests of the runs {first} and {second}: keep each run in a folder "
+            "of its own",
+            place=members.name,
+            first=runs[0],
+            second=runs[1],
+        )
+    names = list(requests) or members.names
+    ids: dict[str, tuple[str, ...]] = {}
+    for name in names:
+        item_id = requests[name][2] if requests else _item_id(name)
+        first = ids.get(item_id, ())
+        if any(other.lower() == name.lower() for other in first):
+            raise HdbenchError(
+                "{place}: a second answer for id {id!r}: keep one",
+                place=members.place(name),
+                id=item_id,
+            )
+        ids[item_id] = tuple(sorted((*first, name), key=str.lower))  # the JSON first
+    if not ids:
+        raise HdbenchError(
+            "{place}: no answers here: they must be in files <id>.json or <id>.txt; it holds "
+            "{other}",
+            place=members.name,
+            other=shown(members.others),
+        )
+    others = [*members.others, *(set(members.names) - {*names, "scoring.json"})]
+    load = ItemLoader(members, schema)
+    return Container(
+        {None: ids},
+        _passed_over(members, others),
+        load.request if requests else load.item,
+        lambda key: members.place(key[0]),
+    )
 
 
-class ItemFiles:
-    """A folder or ZIP of `<id>.json` and `<id>.txt`.
-
-    The JSON is the record, an entry, or a text; what is not JSON is also taken for a text. The
-    plain text is what the model wrote. An item may have both.
-
-    Raises:
-        HdbenchError: there are none, or an item has two of the same kind.
-    """
-
-    lines = None
+class ItemLoader:
+    """Loads answers from files of single items; see `open_items`."""
 
     def __init__(self, members: Members, schema: AnswerSchema | None) -> None:
-        self._members = members
-        self._reader, self._schema = EntryReader(schema), schema
-        ids: dict[str, tuple[str, ...]] = {}
-        for name in members.names:
-            item_id = _item_id(name)
-            first = ids.get(item_id, ())
-            if any(other.lower() == name.lower() for other in first):
-                raise HdbenchError(
-                    "{place}: a second answer for id {id!r}: keep one",
-                    place=members.place(name),
-                    id=item_id,
-                )
-            ids[item_id] = tuple(sorted((*first, name), key=str.lower))  # the JSON first
-        if not ids:
-            raise HdbenchError(_nothing_in(members))
-        self.runs: Mapping[str | None, dict[str, Any]] = {None: ids}
-        self.notes = _passed_over(members, members.others)
+        self._members, self._schema = members, schema
+        self._reader = EntryReader(schema)
 
-    def load(self, key: tuple[str, ...]) -> WrittenAnswer:
-        """Return one answer; see `Container.load`."""
+    def item(self, names: tuple[str, ...]) -> WrittenAnswer:
+        """Return an answer from the files that it is in."""
         fields: WrittenAnswer = {}
-        for name in key:
+        for name in names:
             place = self._members.place(name)
             answer = self._reader.answer(self._value(name, place), _item_id(name), place)
             if fields.keys() & answer.keys() & {"text"}:
                 raise HdbenchError("{place}: a second text of this answer: keep one", place=place)
             fields |= answer
         return fields
+
+    def request(self, names: tuple[str, ...]) -> WrittenAnswer:
+        """Return an answer from the file of a request."""
+        place = self._members.place(names[0])
+        request = parse_file(decode(self._members.read(names[0]), place), place)
+        if not isinstance(request, dict) or _OF_REQUEST.isdisjoint(request):
+            raise HdbenchError(
+                '{place}: not a request of the framework: it has neither "text" nor '
+                '"response_text"',
+                place=place,
+            )
+        return request_fields(request)
 
     def _value(self, name: str, place: str) -> Any:
         raw, ending = self._members.read(name), name.lower()
@@ -182,87 +175,6 @@ class ItemFiles:
         if ending.endswith(".md"):
             return text if read_text(text, self._schema).is_record else plain_text(text)
         return text if ending.endswith(".txt") else _json_or_text(text, place)
-
-    def where(self, key: tuple[str, ...]) -> str:
-        """Return its file."""
-        return self._members.place(key[0])
-
-    def close(self) -> None:
-        """Close what is open."""
-        self._members.close()
-
-
-class FrameworkRun:
-    """A run folder of humanities_data_benchmark: `request_<run>_<id>.json`, one per request.
-
-    What its framework parsed is the prediction, and what the model wrote is the text. The whole
-    folder is one run, whatever models the files name.
-
-    Raises:
-        HdbenchError: there are files of several runs, or one is unusable.
-    """
-
-    lines = None
-
-    def __init__(self, members: Members) -> None:
-        self._members = members
-        ids: dict[str, dict[str, str]] = defaultdict(dict)
-        others = list(members.others)
-        for name in members.names:
-            request = _REQUEST.fullmatch(name)
-            if request:
-                ids[request[1]][request[2]] = name
-            elif name != "scoring.json":
-                others.append(name)
-        if len(ids) > 1:
-            first, second = sorted(ids)[:2]
-            raise HdbenchError(
-                "{place}: holds requests of the runs {first} and {second}: keep each run in a "
-                "folder of its own",
-                place=members.name,
-                first=first,
-                second=second,
-            )
-        run = next(iter(ids.values()))
-        self.runs: Mapping[str | None, dict[str, Any]] = {None: run}
-        self.notes = _passed_over(members, others)
-        models = {str(self._request(name).get("model"))[:100] for name in run.values()}
-        if len(models) > 1:
-            self.notes.append(
-                Message(
-                    "{place}: the requests name several models ({models}): they are read as one "
-                    "run",
-                    place=members.name,
-                    models=", ".join(sorted(models)[:5]),
-                )
-            )
-
-    def load(self, key: str) -> WrittenAnswer:
-        """Return one answer; see `Container.load`."""
-        return request_fields(self._request(key))
-
-    def _request(self, name: str) -> dict[str, Any]:
-        place = self._members.place(name)
-        request = parse_file(decode(self._members.read(name), place), place)
-        if not isinstance(request, dict) or not request.keys() & {
-            "text",
-            "parsed",
-            "response_text",
-        }:
-            raise HdbenchError(
-                '{place}: not a request of the framework: it has neither "text" nor '
-                '"response_text"',
-                place=place,
-            )
-        return request
-
-    def where(self, key: str) -> str:
-        """Return its file."""
-        return self._members.place(key)
-
-    def close(self) -> None:
-        """Close what is open."""
-        self._members.close()
 
 
 def request_fields(request: dict[str, Any]) -> WrittenAnswer:
@@ -303,29 +215,14 @@ def _item_id(name: str) -> str:
     return name.rpartition(".")[0]
 
 
-def _passed_over(members: Members, others: list[str]) -> list[str]:
+def _passed_over(members: Members, others: list[str]) -> list[Message]:
     if not others:
         return []
-    if len(others) == 1:
-        template = (
-            "{place}: 1 other file was passed over, such as {first}: answers are in .json or .txt"
-        )
-    else:
-        template = (
-            "{place}: {count} other files were passed over, such as {first}: answers are in .json "
-            "or .txt"
-        )
-    return [Message(template, place=members.name, count=len(others), first=min(others))]
-
-
-def _nothing_in(members: Members) -> Message:
-    if not members.others:
-        return Message(
-            "{place}: no answers here: they must be in files <id>.json or <id>.txt",
+    return [
+        Message(
+            "{place}: files passed over: {count}, such as {first}; answers are in .json or .txt",
             place=members.name,
+            count=len(others),
+            first=min(others),
         )
-    return Message(
-        "{place}: no answers here: they must be in files <id>.json or <id>.txt; it holds {other}",
-        place=members.name,
-        other=members.others[0],
-    )
+    ]

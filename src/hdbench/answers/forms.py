@@ -1,89 +1,28 @@
-"""The forms in which files hold answers, each declared once: `FORMS`."""
+"""The forms in which files hold answers: `FORMS`, and how a file is known by its first bytes."""
 
 import codecs
-from typing import NamedTuple
+from pathlib import Path
 
-from hdbench.errors import Message
+from hdbench.errors import HdbenchError, Message
 
+JSON_LINES = (".jsonl", ".ndjson")
+"""Extensions of JSON Lines."""
 
-class AnswerForm(NamedTuple):
-    """A form of answers as it declares itself; nothing else in hdbench lists forms or endings.
+PARQUET = (".parquet",)
 
-    Attributes:
-        name: as in messages.
-        endings: the extensions of its files, by which they are found in a folder or ZIP, and which
-            are not part of a run's name; what a file is, its content decides.
-        reader: what reads a file, as `module:function`; it takes an `AnswersSource` and returns a
-            `Container`. Imported when it is first used.
-        signature: how a file begins, with one of these; none where its `part` says it.
-        part: the file that a ZIP holds if it is an office document of this form.
-        is_text: whether white space and a byte order mark may stand before the signature, and NUL
-            bytes in the first line are refused.
-        is_rewritten: whether its `reader` instead writes the file as JSON Lines: from a path to
-            another, with the file's name in messages as the third argument.
-        in_parts: whether a run may be in several such files.
-    """
+FORMS = {
+    "JSON": (".json",),
+    "JSON Lines": JSON_LINES,
+    "Parquet": PARQUET,
+    "CSV": (".csv", ".tsv"),
+    "XLSX": (".xlsx",),
+    "ODS": (".ods",),
+}
+"""Forms of answers as messages call them, in their order, and the extensions of their files, by
+which they are found in a folder or ZIP; what a file is, its content decides."""
 
-    name: str
-    endings: tuple[str, ...]
-    reader: str
-    signature: tuple[bytes, ...] = ()
-    part: str | None = None
-    is_text: bool = True
-    is_rewritten: bool = False
-    in_parts: bool = False
-
-    def begins(self, head: bytes) -> bool:
-        """Return whether a file that begins like this has this form.
-
-        Args:
-            head: its first block that is not blank.
-        """
-        if self.is_text:
-            head = head.removeprefix(codecs.BOM_UTF8).lstrip()
-        return head.startswith(self.signature)
-
-
-JSON_LINES = AnswerForm(
-    "JSON Lines",
-    (".jsonl", ".ndjson"),
-    "hdbench.answers.json_files:open_json",
-    signature=(b"{", b"["),
-    in_parts=True,
-)
-
-CSV = AnswerForm("CSV", (".csv", ".tsv"), "hdbench.answers.table_files:open_csv")
-"""The form of a text that no other form begins like."""
-
-FORMS: list[AnswerForm] = [
-    JSON_LINES._replace(name="JSON", endings=(".json",), in_parts=False),
-    JSON_LINES,
-    AnswerForm(
-        "Parquet",
-        (".parquet",),
-        "hdbench.answers.unpacking:write_as_lines",
-        signature=(b"PAR1",),
-        is_text=False,
-        is_rewritten=True,
-        in_parts=True,
-    ),
-    CSV,
-    AnswerForm(
-        "XLSX",
-        (".xlsx",),
-        "hdbench.answers.table_files:open_workbook",
-        part="xl/workbook.xml",
-        is_text=False,
-    ),
-    AnswerForm(
-        "ODS",
-        (".ods",),
-        "hdbench.answers.table_files:open_workbook",
-        part="META-INF/manifest.xml",
-        is_text=False,
-    ),
-]
-"""Forms of answers in the order in which messages list them."""
+IN_PARTS = "JSON Lines, Parquet"
+"""The forms of which a run may be in several files, for messages."""
 
 PAGE_ENDINGS = (".xml", ".hocr", ".html", ".htm")
 """Extensions of files with the text of a page: PAGE XML, ALTO and hOCR."""
@@ -97,20 +36,41 @@ NO_ANSWERS = frozenset({"mets.xml", "metadata.xml"})
 PACKED_ENDINGS = (".gz", ".zst")
 """Extensions that may follow that of a compressed file."""
 
-ZIP_ENDING = ".zip"
+FOLDER_ENDINGS = (
+    *ITEM_ENDINGS,
+    *(ending for form in FORMS if form != "JSON" for ending in FORMS[form]),
+    *(f"{ending}{packing}" for ending in JSON_LINES for packing in PACKED_ENDINGS),
+)
+"""Extensions of files that can hold answers in a folder or ZIP."""
 
+ENDINGS = (*FOLDER_ENDINGS, *PACKED_ENDINGS, ".zip")
+"""Extensions of files that can be given as answers; they may follow each other."""
 
-def form_of(head: bytes) -> AnswerForm:
-    """Return the form of a file that is not packed, by its beginning.
+HEAD = 2**16
+"""Number of bytes by which a file is recognized; white space before them is skipped."""
 
-    Args:
-        head: its first block that is not blank.
+GZIP = b"\x1f\x8b"
+ZSTANDARD = b"\x28\xb5\x2f\xfd"
+ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
-    Example:
-        >>> form_of(b'{"id": "1"}').name, form_of(b"PAR1").name, form_of(b"id;text").name
-        ('JSON', 'Parquet', 'CSV')
-    """
-    return next((form for form in FORMS if form.begins(head)), CSV)
+_OTHERS = {
+    b"\x89PNG": Message("a PNG image"),
+    b"\xff\xd8\xff": Message("a JPEG image"),
+    b"GIF8": Message("a GIF image"),
+    b"II*\0": Message("a TIFF image"),
+    b"MM\0*": Message("a TIFF image"),
+    b"%PDF": Message("a PDF"),
+    b"\xd0\xcf\x11\xe0": Message(
+        "an old Excel file (.xls), or one with a password: save it as .xlsx"
+    ),
+    b"7z\xbc\xaf": Message("a 7-Zip archive"),
+    b"Rar!": Message("a RAR archive"),
+    b"BZh": Message("a bzip2 file"),
+    b"\xfd7zXZ": Message("an xz file"),
+    b"SQLite format 3": Message("an SQLite database"),
+    b"<": Message("an HTML or XML file"),
+}
+"""Beginnings of files of other types, without leading white space."""
 
 
 def accepted() -> Message:
@@ -118,37 +78,59 @@ def accepted() -> Message:
     return Message(
         "answers are read from {forms}, a folder or a ZIP of <id>.json, <id>.txt, <id>.md or "
         "<id>.xml (PAGE, ALTO)",
-        forms=", ".join(form.name for form in FORMS),
+        forms=", ".join(FORMS),
     )
 
 
-def forms_in_parts() -> str:
-    """Return the forms of which a run may be in several files, for messages."""
-    return ", ".join(form.name for form in FORMS if form.in_parts)
+def head_of(path: Path) -> bytes:
+    """Return the beginning of a file, or its first block that is not blank."""
+    with path.open("rb") as file:
+        head = file.read(HEAD)
+        while head and not head.strip():
+            head = file.read(HEAD)
+        return head
 
 
-def folder_endings() -> tuple[str, ...]:
-    """Return the extensions of files that can hold answers in a folder or ZIP."""
-    endings = [ending for form in FORMS for ending in form.endings]
-    lines = [ending for form in FORMS if form.in_parts and form.is_text for ending in form.endings]
-    packed = [f"{ending}{packing}" for ending in lines for packing in PACKED_ENDINGS]
-    return tuple(dict.fromkeys((*ITEM_ENDINGS, *endings, *packed)))
+def without_mark(head: bytes) -> bytes:
+    """Return the beginning of a text without a byte order mark and white space."""
+    return head.removeprefix(codecs.BOM_UTF8).lstrip()
 
 
-def endings() -> tuple[str, ...]:
-    """Return the extensions of files that can be given as answers; they may follow each other."""
-    return (*folder_endings(), *PACKED_ENDINGS, ZIP_ENDING)
+def other_kind(head: bytes) -> Message | None:
+    """Return the kind of a file that is neither JSON nor a table, by its first bytes; else None.
+
+    Example:
+        >>> other_kind(b"%PDF-1.7")
+        'a PDF'
+    """
+    start = without_mark(head)
+    kind = next((_OTHERS[magic] for magic in _OTHERS if start.startswith(magic)), None)
+    return kind or (Message("a tar archive") if head[257:262] == b"ustar" else None)
 
 
-def is_part(name: str, form: AnswerForm) -> bool:
-    """Return whether a file is meant as a part of a run in a form, by its name.
+def of_other_kind(kind: Message, place: str, accepted: Message) -> HdbenchError:
+    """Return the error of a file of another kind.
 
     Args:
-        name: the file's name; after the ending of a text, that of a compressed file may follow.
-        form: one with `in_parts`.
+        kind: what it is.
+        place: what messages call it.
+        accepted: what it could have been.
+    """
+    return HdbenchError(
+        "{place}: this is {kind}: {accepted}", place=place, kind=kind, accepted=accepted
+    )
+
+
+def part_form(name: str) -> str | None:
+    """Return the form of a file that is meant as a part of a run, by its name; None for others.
+
+    Example:
+        >>> part_form("b10.jsonl.gz"), part_form("log.csv")
+        ('JSON Lines', None)
     """
     name = name.lower()
-    if form.is_text:
-        for packing in PACKED_ENDINGS:
-            name = name.removesuffix(packing)
-    return name.endswith(form.endings)
+    if name.endswith(PARQUET):
+        return "Parquet"
+    for packing in PACKED_ENDINGS:
+        name = name.removesuffix(packing)
+    return "JSON Lines" if name.endswith(JSON_LINES) else None

@@ -5,21 +5,36 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO, NamedTuple
 
-from hdbench.answers.container import AnswerEntry, AnswersSource, Container, InMemory
+from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.container import AnswerEntry, AnswerPlace, AnswersSource, Container
 from hdbench.answers.encodings import decode
 from hdbench.answers.entries import EntryReader, almost_id, given_id, is_empty
-from hdbench.answers.forms import JSON_LINES, is_part
-from hdbench.answers.json_lines import JsonLines, LinesFile
+from hdbench.answers.forms import part_form
 from hdbench.answers.records import table_answers
+from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import rows_table
-from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_json, raw_lines, read_jsonl
-from hdbench.errors import HdbenchError, Message
+from hdbench.common.jsonio import (
+    MAX_LINE,
+    UNIQUE,
+    parse_json,
+    parse_line,
+    plain_id,
+    raw_lines,
+    read_jsonl,
+)
+from hdbench.errors import HdbenchError, Message, os_reason
 
 MAX_WHOLE = 64 * 2**20
 """Maximum size in bytes of a JSON file that is read whole; in memory it takes several times as
 much."""
+
+MAX_FILE = 2**48
+"""Files are smaller than this, so that one number holds the file and the offset in it."""
+
+MAX_OPEN = 64
+"""Maximum number of files that are held open: a process may not open as many as it likes."""
 
 RESULT = (b"protocol", b"signature", b"unanswered", b"unparsable")
 """Keys of every result that `hdbench score` writes; several results are in a list under `runs`."""
@@ -27,6 +42,84 @@ RESULT = (b"protocol", b"signature", b"unanswered", b"unparsable")
 _RESULT_KEYS = [re.compile(rb'"' + key + rb'"\s*:') for key in RESULT]
 _HEAD = 2**20  # bytes
 _OVERLAP = 2**10  # more than a key and the white space after it
+
+
+class LinesFile(NamedTuple):
+    """A file of answers.
+
+    Attributes:
+        path: the file, in UTF-8.
+        name: what messages call it.
+    """
+
+    path: Path
+    name: str
+
+
+def _may_name_model(raw: bytes) -> bool:
+    """Return whether a line may have the key `model`, perhaps with an escaped letter."""
+    return b'"model"' in raw or b"\\u006" in raw
+
+
+class AnswerLines:
+    """The lines of some files, each found by its place: the file's number and the line's offset.
+
+    Args:
+        files: the files.
+        schema: the form of the benchmark's answers.
+    """
+
+    def __init__(self, files: Sequence[LinesFile], schema: AnswerSchema | None) -> None:
+        self.files = files
+        self.reader = EntryReader(schema)
+        self._open: dict[int, IO[bytes]] = {}
+
+    def load(self, place: int) -> WrittenAnswer:
+        """Return the answer in a line, as `Container.load` does."""
+        where = AnswerPlace(self.where, place)
+        return self.reader.entry(parse_line(self.raw(place), where, UNIQUE), where)
+
+    def about(self, raw: bytes, where: str) -> tuple[str, str | None]:
+        """Return the id and the model of a line; what is unusable is rejected at once."""
+        value = parse_line(raw, where, UNIQUE)
+        item_id = self.reader.id(value, where)
+        self.reader.entry(value, where)
+        return item_id, self.reader.model(value, where)
+
+    def raw(self, place: int) -> bytes:
+        """Return a line as it is in its file."""
+        number, offset = divmod(place, MAX_FILE)
+        try:
+            file = self._open.get(number) or self._opened(number)
+            file.seek(offset)
+            return file.readline(MAX_LINE)
+        except OSError as error:
+            name = self.files[number].name
+            raise HdbenchError(
+                "{place}: cannot be read: {why}", place=name, why=os_reason(error)
+            ) from error
+
+    def where(self, place: int) -> str:
+        """Return the file and the line's number, counted only now, as messages are rare."""
+        number, offset = divmod(place, MAX_FILE)
+        lines = 1
+        with self.files[number].path.open("rb") as file:
+            while offset and (block := file.read(min(offset, 2**20))):
+                lines += block.count(b"\n")
+                offset -= len(block)
+        return f"{self.files[number].name}:{lines}"
+
+    def close(self) -> None:
+        """Close the files."""
+        for file in self._open.values():
+            file.close()
+        self._open.clear()
+
+    def _opened(self, number: int) -> IO[bytes]:
+        if len(self._open) == MAX_OPEN:
+            self._open.pop(next(iter(self._open))).close()
+        file = self._open[number] = self.files[number].path.open("rb")
+        return file
 
 
 def open_json(source: AnswersSource) -> Container:
@@ -52,13 +145,18 @@ def open_json(source: AnswersSource) -> Container:
     try:
         return _read_whole(source)
     except HdbenchError:
-        if not is_part(name, JSON_LINES):
+        if part_form(name) != "JSON Lines":
             raise
-        return JsonLines([LinesFile(path, name)], schema)  # which says what is wrong with the line
+        return _read_lines([LinesFile(path, name)], source)  # says what is wrong with the line
 
 
 def open_lines(files: Sequence[LinesFile], source: AnswersSource) -> Container:
     """Return the answers in files of JSON Lines, or in the table whose rows these are.
+
+    Args:
+        files: the files in order, which together are one file of answers.
+        source: what else is known of them. If `all_are_loaded`, what is wrong with a line is said
+            when its answer is loaded, and only what is needed to know its id is parsed now.
 
     Raises:
         HdbenchError: a line is unusable.
@@ -71,7 +169,41 @@ def open_lines(files: Sequence[LinesFile], source: AnswersSource) -> Container:
             for line in read_jsonl(file.path, name=file.name, decoder=UNIQUE)
         )
         return table_answers(rows_table(rows, files[0].name), source.schema, source.ids)
-    return JsonLines(files, source.schema, all_are_loaded=source.all_are_loaded)
+    return _read_lines(files, source)
+
+
+def _read_lines(files: Sequence[LinesFile], source: AnswersSource) -> Container:
+    """Return the answers in files of JSON Lines, one entry per line.
+
+    Only the ids and the places of their lines are kept, so that the answers to a whole catalogue
+    fit.
+
+    Raises:
+        HdbenchError: a file cannot be read, there are no answers, a line is unusable, or a model
+            has two answers for an id; the message names the line.
+    """
+    lines = AnswerLines(files, source.schema)
+    runs: dict[str | None, dict[str, int]] = {}
+    for number, (path, name) in enumerate(files):
+        for line, offset, raw in raw_lines(path, name=name):
+            item_id = plain_id(raw) if source.all_are_loaded else None
+            model = None
+            if item_id is None or not item_id.strip() or _may_name_model(raw):
+                item_id, model = lines.about(raw, f"{name}:{line}")
+            ids = runs.setdefault(model, {})
+            place = number * MAX_FILE + offset
+            if ids.setdefault(item_id, place) != place:
+                raise HdbenchError(
+                    "{place}: a second answer for id {id!r}, the first is {first}: keep one",
+                    place=f"{name}:{line}",
+                    id=item_id,
+                    first=lines.where(ids[item_id]),
+                )
+    if not runs:
+        raise HdbenchError("{place}: no predictions in this file", place=files[0].name)
+    container = Container(runs, load=lines.load, where=lines.where)
+    container.closing.callback(lines.close)
+    return container
 
 
 def _first_row(files: Sequence[LinesFile], reader: EntryReader) -> bool:
@@ -164,7 +296,7 @@ def _is_one_answer(value: dict[str, Any], reader: EntryReader) -> bool:
     return has_id or reader.is_entry(value) or reader.is_record(value)
 
 
-def _read_whole(source: AnswersSource) -> InMemory:
+def _read_whole(source: AnswersSource) -> Container:
     """Return the answers in a list of entries or rows, or an object id → answer."""
     path, name, schema = source.path, source.name, source.schema
     reader = EntryReader(schema)
@@ -189,7 +321,7 @@ def _read_whole(source: AnswersSource) -> InMemory:
             fields = reader.answer(None if is_blank else answer, item_id, where)
             model = reader.model(answer, where) if is_entry else None
             runs.setdefault(model, {})[item_id] = AnswerEntry(where, fields)
-        return InMemory(runs)
+        return Container(runs)
     rows: list[tuple[str, dict[str, Any]]] = []
     for number, entry in enumerate(value, start=1):
         where = Message("{place}: entry {number}", place=name, number=number)
@@ -206,7 +338,7 @@ def _read_whole(source: AnswersSource) -> InMemory:
                 "{place}: a second answer for id {id!r}: keep one", place=where, id=item_id
             )
         ids[item_id] = AnswerEntry(_place(name, item_id), reader.entry(entry, where))
-    return InMemory(runs)
+    return Container(runs)
 
 
 def _place(name: str, item_id: str) -> str:

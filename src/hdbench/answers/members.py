@@ -1,20 +1,24 @@
 """The files in a folder or a ZIP, listed and read within bounds and without leaving it."""
 
+import copy
 import os
 import re
 import shutil
 import stat
+import tempfile
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BufferedReader, FileIO
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from hdbench.answers.forms import folder_endings
+from hdbench.answers.forms import FOLDER_ENDINGS, NO_ANSWERS
 from hdbench.common.jsonio import MAX_LINE
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors
-from hdbench.errors import HdbenchError, is_full, write_reason
+from hdbench.errors import HdbenchError, Message, is_full, write_reason
 
 MAX_FILES = 1_000_000
 """Maximum number of files in a folder or ZIP."""
@@ -25,7 +29,16 @@ MAX_UNPACKED = 512 * 2**20
 MAX_DIRECTORY = 64 * 2**20
 """Maximum size in bytes of a ZIP's list of members: some 600,000 members."""
 
-_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
+_OFFICE = {
+    "xl/workbook.xml": Message(""),
+    "META-INF/manifest.xml": Message(""),
+    "xl/workbook.bin": Message("a binary Excel file (.xlsb): save it as .xlsx"),
+    "word/document.xml": Message("a Word document"),
+}
+"""A part of an office document, and what such a file is; empty for those that are read."""
+
+_ELSEWHERE = re.compile(r"/|[A-Za-z]:|.*[\\\0]|(.*/)?\.\.(/|$)|$", re.DOTALL)
+"""The name of a member that is absolute, has `..` in it, is read otherwise elsewhere, or empty."""
 
 
 class Folder:
@@ -37,31 +50,32 @@ class Folder:
     """
 
     def __init__(self, path: Path) -> None:
-        self.name = str(path)
+        self.name, self._path = str(path), path
         self.names: list[str] = []
         self.others: list[str] = []
-        self._path = path
-        readable = folder_endings()
         with read_errors(path), os.scandir(path) as entries:
             for entry in entries:
+                place = path / entry.name
                 if _is_hidden(entry.name):
                     continue
                 if entry.is_symlink():
                     raise HdbenchError(
                         "{place}: is a symbolic link, which is not followed: put the file "
                         "itself there",
-                        place=path / entry.name,
+                        place=place,
                     )
-                can_be_read = entry.is_file() and entry.name.lower().endswith(readable)
-                if can_be_read:
-                    check_name(path / entry.name)
-                (self.names if can_be_read else self.others).append(entry.name)
-                if len(self.names) + len(self.others) > MAX_FILES:
-                    raise HdbenchError(
-                        "{place}: more than {most:,} files", place=path, most=MAX_FILES
-                    )
+                if entry.is_file() and _can_be_read(entry.name):
+                    check_name(place)
+                    self.names.append(entry.name)
+                else:
+                    self.others.append(entry.name)
+                _check_number(len(self.names) + len(self.others), path)
         self.names.sort()  # the order of a listing differs from one machine to the next
         self.others.sort()
+
+    def inner(self, name: str) -> "Folder | None":
+        """Return the files in a subfolder; None if there is no such one."""
+        return Folder(self._path / name) if (self._path / name).is_dir() else None
 
     def place(self, name: str) -> str:
         """Return a file's path."""
@@ -80,9 +94,6 @@ class Folder:
         """Return the file itself."""
         return self._path / name
 
-    def close(self) -> None:
-        """Nothing is held open."""
-
 
 class Zip:
     """The files in a ZIP, or in the only folder it contains.
@@ -98,39 +109,43 @@ class Zip:
 
     def __init__(self, path: Path, name: str) -> None:
         self.name = name
-        self._readable = folder_endings()
         self._file = _ZipFile(path, name)
         try:
-            self._archive = zipfile.ZipFile(self._file)
+            with _damages(name):
+                self._archive = zipfile.ZipFile(self._file)
             self._file.is_listed = True
-            members = self._checked()
+            self._members = self._checked()
         except HdbenchError:
             self.close()
             raise
-        except _DAMAGED as error:
-            self.close()
-            raise HdbenchError("{place}: a damaged ZIP: {why}", place=name, why=error) from error
-        self._top = _common_folder(list(members))
-        self._members = {member.removeprefix(self._top): info for member, info in members.items()}
-        self.names = [
-            member
-            for member in sorted(self._members)
-            if "/" not in member and member.lower().endswith(self._readable)
-        ]
-        self.others = sorted(self._members.keys() - set(self.names))
+        tops = {member.partition("/")[0] if "/" in member else "" for member in self._members}
+        top = tops.pop() if len(tops) == 1 else ""
+        self._list(f"{top}/" if top else "")
+
+    def _list(self, top: str) -> None:
+        """List the files in a folder."""
+        inside = sorted(name.removeprefix(top) for name in self._members if name.startswith(top))
+        self._top = top
+        self.names = [name for name in inside if "/" not in name and _can_be_read(name)]
+        self.others = sorted(set(inside) - set(self.names))
+
+    def inner(self, name: str) -> "Zip | None":
+        """Return the files in a folder of it; None if there is no such one."""
+        if not any(other.startswith(f"{name}/") for other in self.others):
+            return None
+        inner = copy.copy(self)
+        inner._list(f"{self._top}{name}/")
+        return inner
 
     def _checked(self) -> dict[str, zipfile.ZipInfo]:
         """Return the members that are files and not hidden."""
         members: dict[str, zipfile.ZipInfo] = {}
         for info in self._archive.infolist():
             place = f"{self.name}: {info.orig_filename}"
-            if not info.orig_filename:
+            if _ELSEWHERE.match(info.orig_filename):
                 raise HdbenchError(
-                    "{place}: a file in it has no name: pack it again", place=self.name
-                )
-            if _leads_elsewhere(info.orig_filename):
-                raise HdbenchError(
-                    "{place}: a name that leads out of the ZIP: pack it again", place=place
+                    "{place}: a name that is empty or leads out of the ZIP: pack it again",
+                    place=place,
                 )
             if info.flag_bits & 0x1:
                 raise HdbenchError(
@@ -143,14 +158,9 @@ class Zip:
             if info.filename in members:
                 raise HdbenchError("{place}: is in the ZIP twice: keep one", place=place)
             members[info.filename] = info
-        if len(members) > MAX_FILES:
-            raise HdbenchError("{place}: more than {most:,} files", place=self.name, most=MAX_FILES)
+        _check_number(len(members), self.name)
         # A member gives no more bytes than its header says, so this bounds what is unpacked.
-        size = sum(
-            info.file_size
-            for info in members.values()
-            if info.filename.lower().endswith(self._readable)
-        )
+        size = sum(info.file_size for name, info in members.items() if _can_be_read(name))
         if size > MAX_UNPACKED:
             raise HdbenchError(
                 "{place}: the answers would take {size} MiB unpacked, and at most {most} are "
@@ -161,13 +171,13 @@ class Zip:
             )
         return members
 
-    def holds(self, name: str) -> bool:
-        """Return whether there is such a file."""
-        return name in self._members
+    def office_kind(self) -> Message | None:
+        """Return the kind of an office document: empty for a workbook; None for any other ZIP."""
+        return next((_OFFICE[part] for part in _OFFICE if part in self._members), None)
 
     def size(self, name: str) -> int:
         """Return the number of bytes that a member has unpacked."""
-        return self._members[name].file_size
+        return self._members[self._top + name].file_size
 
     def place(self, name: str) -> str:
         """Return the ZIP and the member's name in it."""
@@ -175,44 +185,30 @@ class Zip:
 
     def read(self, name: str) -> bytes:
         """Return a member's bytes; see `Folder.read`."""
-        try:
-            with self._open(name) as member:
-                # Without a number, zipfile would first unpack whatever a block unpacks to.
-                return _bounded(member.read(MAX_LINE + 1), self.place(name))
-        except _DAMAGED as error:
-            raise self._damaged(name, error) from error
+        with self._open(name) as member:
+            # Without a number, zipfile would first unpack whatever a block unpacks to.
+            return _bounded(member.read(MAX_LINE + 1), self.place(name))
 
     def unpacked(self, name: str, scratch: Path) -> Path:
-        """Return a copy of the member."""
-        copy = scratch / f"member{PurePosixPath(name).suffix}"
-        try:
-            with self._open(name) as member, copy.open("wb") as file:
-                shutil.copyfileobj(member, file)
-        except _DAMAGED as error:
-            raise self._damaged(name, error) from error
-        return copy
+        """Return a copy of the member in a folder."""
+        ending = PurePosixPath(name).suffix
+        with (
+            self._open(name) as member,
+            tempfile.NamedTemporaryFile(dir=scratch, suffix=ending, delete=False) as file,
+        ):
+            shutil.copyfileobj(member, file)
+        return Path(file.name)
 
-    def _open(self, name: str) -> IO[bytes]:
-        info = self._members[name]
+    @contextmanager
+    def _open(self, name: str) -> Iterator[IO[bytes]]:
+        info = self._members[self._top + name]
         # The other methods are unpacked block by block, without a bound.
         if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise HdbenchError(
                 "{place}: packed in an unusual way: pack it as a plain ZIP", place=self.place(name)
             )
-        return self._archive.open(info)
-
-    def _damaged(self, name: str, error: Exception) -> HdbenchError:
-        if isinstance(error, HdbenchError):  # which is a ValueError too
-            return error
-        if is_full(error):  # the temporary folder, and not the ZIP
-            return HdbenchError(
-                "{place}: cannot be unpacked: {why}",
-                place=self.place(name),
-                why=write_reason(error),
-            )
-        return HdbenchError(
-            "{place}: damaged, or not what the ZIP says: {why}", place=self.place(name), why=error
-        )
+        with _damages(self.place(name)), self._archive.open(info) as member:
+            yield member
 
     def close(self) -> None:
         """Close the file."""
@@ -222,6 +218,22 @@ class Zip:
 Members = Folder | Zip
 """The files in a folder or a ZIP: its `name` in messages, the `names` of those that can hold
 answers, in order, and the `others`, except hidden ones."""
+
+
+@contextmanager
+def _damages(place: str) -> Iterator[None]:
+    """Say in one line that a ZIP, or a member of it, is damaged."""
+    try:
+        yield
+    except HdbenchError:  # which is a ValueError too
+        raise
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
+        if is_full(error):  # the temporary folder, and not the ZIP
+            why = write_reason(error)
+            raise HdbenchError(
+                "{place}: cannot be unpacked: {why}", place=place, why=why
+            ) from error
+        raise HdbenchError("{place}: a damaged ZIP: {why}", place=place, why=error) from error
 
 
 class _ZipFile(BufferedReader):
@@ -246,23 +258,15 @@ def _bounded(raw: bytes, place: str) -> bytes:
     return raw
 
 
+def _check_number(files: int, place: object) -> None:
+    if files > MAX_FILES:
+        raise HdbenchError("{place}: more than {most:,} files", place=place, most=MAX_FILES)
+
+
 def _is_hidden(name: str) -> bool:
     return name.startswith(".") or name == "__MACOSX"
 
 
-def _leads_elsewhere(name: str) -> bool:
-    """Return whether a member's name is absolute, contains `..`, or is read otherwise elsewhere."""
-    return (
-        name.startswith("/")
-        or "\\" in name
-        or "\0" in name
-        or ".." in name.split("/")
-        or re.match("[A-Za-z]:", name) is not None
-    )
-
-
-def _common_folder(names: list[str]) -> str:
-    """Return the folder that all names begin with, such as `run/`; empty if there is none."""
-    tops = {name.partition("/")[0] if "/" in name else "" for name in names}
-    top = tops.pop() if len(tops) == 1 else ""
-    return f"{top}/" if top else ""
+def _can_be_read(name: str) -> bool:
+    name = name.lower()
+    return name.endswith(FOLDER_ENDINGS) and name not in NO_ANSWERS

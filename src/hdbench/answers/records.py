@@ -18,7 +18,7 @@ from hdbench.answers.cells import (
     value_of,
 )
 from hdbench.answers.columns import KEY, LEFT_OUT, Column, check_places, field_paths, propose
-from hdbench.answers.container import AnswerEntry, InMemory
+from hdbench.answers.container import AnswerEntry, Container
 from hdbench.answers.entries import ABOUT, CONTENTS, IDS, about, put, shown
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import Table, place_of
@@ -379,7 +379,7 @@ _DIGITS = re.compile(r"[0-9]{1,15}")
 _SECONDS = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,9})?")
 
 
-def table_answers(table: Table, schema: AnswerSchema | None, ids: Iterable[str] = ()) -> InMemory:
+def table_answers(table: Table, schema: AnswerSchema | None, ids: Iterable[str] = ()) -> Container:
     """Return the answers in a table, whose columns are mapped as those of ground truths are.
 
     The id is in the column `id`, else in the one whose values are the items' ids; `model`, `error`,
@@ -440,7 +440,7 @@ def table_answers(table: Table, schema: AnswerSchema | None, ids: Iterable[str] 
         truths = mapped(part, columns) if fields else Truths(_keys(part, keys), [])
         notes += truths.notes
         runs[model] = _answers(truths, facts, keys, part)
-    return InMemory(runs, list(dict.fromkeys(notes)))
+    return Container(runs, list(dict.fromkeys(notes)))
 
 
 def _facts(table: Table, schema: AnswerSchema | None) -> dict[str, int]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from hdbench.answers.forms import endings
+from hdbench.answers.forms import ENDINGS
 
 
 def run_name(path: Path) -> str:
@@ -23,8 +23,7 @@ def run_name(path: Path) -> str:
         ('gpt-4.1', 'gpt-4.1')
     """
     name = Path(os.path.abspath(path)).name  # `.` and `..` have the names of their folders
-    extensions = endings()
-    while ending := next((candidate for candidate in extensions if _has(name, candidate)), ""):
+    while ending := next((candidate for candidate in ENDINGS if _has(name, candidate)), ""):
         name = name[: -len(ending)]
     return name
 

@@ -1,29 +1,17 @@
 """Tables in files: CSV, XLSX and ODS, of answers or of ground truths."""
 
 import stat
+from contextlib import closing
 from pathlib import Path
 
-from hdbench.answers.container import AnswersSource, InMemory
-from hdbench.answers.files import GZIP, ZIP, head_of, office_kind, other_kind
+from hdbench.answers.forms import GZIP, ZIP, head_of, of_other_kind, other_kind
 from hdbench.answers.json_files import read_whole
 from hdbench.answers.members import Zip
-from hdbench.answers.records import table_answers
 from hdbench.answers.tables import Table, csv_table, workbook_table
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
 
 ACCEPTED = Message("a table of ground truths is CSV, XLSX or ODS")
-
-
-def open_csv(source: AnswersSource) -> InMemory:
-    """Return the answers in a CSV file."""
-    table = csv_table(read_whole(source.path, source.name), source.name)
-    return table_answers(table, source.schema, source.ids)
-
-
-def open_workbook(source: AnswersSource) -> InMemory:
-    """Return the answers in a workbook."""
-    return table_answers(workbook_table(source.path, source.name), source.schema, source.ids)
 
 
 def read_table(path: Path, header_rows: str | None = None) -> Table:
@@ -77,15 +65,12 @@ def is_workbook(path: Path, name: str, accepted: Message) -> bool:
             raise HdbenchError("{place}: unpack it: {accepted}", place=name, accepted=accepted)
         kind = _kind_of_zip(path, name) if head.startswith(ZIP) else other_kind(head)
         if kind:
-            raise HdbenchError(
-                "{place}: this is {kind}: {accepted}", place=name, kind=kind, accepted=accepted
-            )
+            raise of_other_kind(kind, name, accepted)
         return head.startswith(ZIP)
 
 
 def _kind_of_zip(path: Path, name: str) -> Message | None:
     """Return the kind of a ZIP; None for a workbook."""
-    archive = Zip(path, name)
-    kind = office_kind(archive)
-    archive.close()
+    with closing(Zip(path, name)) as archive:
+        kind = archive.office_kind()
     return Message("a ZIP: unpack it") if kind is None else kind or None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hdbench.answers.answers import Answers
 from hdbench.answers.bounds import Bounds
-from hdbench.answers.container import Container, InMemory
+from hdbench.answers.container import Container
 from hdbench.answers.files import open_container
 from hdbench.answers.folders import RUN_FILE
 from hdbench.answers.ids import match_ids
@@ -95,7 +95,7 @@ class OpenedRun:
             )
         schema = benchmark.answer_schema(*(info.prompts if info else ()))
         if info is not None and not has_answers(path):
-            container: Container = InMemory({None: {}})
+            container = Container({None: {}})
         else:
             container = open_container(
                 path, schema, name=name, all_are_loaded=all_are_loaded, ids=benchmark.ids()

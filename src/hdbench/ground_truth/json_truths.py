@@ -9,8 +9,7 @@ from typing import Any
 from hdbench.answers.csv_lines import decode_or_cp1252
 from hdbench.answers.encodings import decode
 from hdbench.answers.entries import nested, shown
-from hdbench.answers.files import other_kind
-from hdbench.answers.forms import JSON_LINES
+from hdbench.answers.forms import JSON_LINES, of_other_kind, other_kind
 from hdbench.answers.ids import plain_form
 from hdbench.answers.json_files import parse_file, read_whole
 from hdbench.answers.members import Folder
@@ -89,7 +88,7 @@ def _notes(name: str, beside: dict[str, str]) -> list[str]:
 
 def _is_lines(path: Path, name: str) -> bool:
     """Return whether a file is JSON Lines: by its extension, or by its first two lines."""
-    if name.lower().endswith(JSON_LINES.endings):
+    if name.lower().endswith(JSON_LINES):
         return True
     with path.open("rb") as file:
         first, second = (file.readline(MAX_LINE).strip() for _ in range(2))
@@ -104,9 +103,7 @@ def _of_lines(path: Path, name: str, beside: dict[str, str]) -> Iterator[Truth]:
 def _of_file(path: Path, name: str, beside: dict[str, str]) -> Iterator[Truth]:
     raw = read_whole(path, name)
     if kind := other_kind(raw[:512]):
-        raise HdbenchError(
-            "{place}: this is {kind}: {accepted}", place=name, kind=kind, accepted=ACCEPTED
-        )
+        raise of_other_kind(kind, name, ACCEPTED)
     value = parse_file(decode(raw, name), name, EXACT)
     if isinstance(value, list):
         for number, entry in enumerate(value, start=1):

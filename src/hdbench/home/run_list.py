@@ -16,7 +16,7 @@ from pydantic import Field
 from hdbench.answers.answers import Answers
 from hdbench.answers.files import open_container
 from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
-from hdbench.answers.forms import endings
+from hdbench.answers.forms import ENDINGS
 from hdbench.answers.run_info import is_run, read_run_info
 from hdbench.answers.run_names import run_name as run_stem
 from hdbench.answers.run_parts import run_parts
@@ -167,11 +167,11 @@ class RunList:
         """
         path = self.folder / f"{self._collection.spec.name}_{Path(name).name}"
         check_name(path)
-        if not path.name.lower().endswith(endings()):
+        if not path.name.lower().endswith(ENDINGS):
             raise HdbenchError(
                 "{place}: not a file of answers: one of {endings}",
                 place=Path(name).name,
-                endings=", ".join(endings()),
+                endings=", ".join(ENDINGS),
             )
         _, answered = self._read_answers(given, Path(name).name)
         if path.exists():

@@ -18,7 +18,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 
 from hdbench.answers.answer import LOST
 from hdbench.answers.answers import Answers
-from hdbench.answers.container import AnswerEntry, InMemory
+from hdbench.answers.container import AnswerEntry, Container
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common import resources
 from hdbench.results.files import given_options
@@ -146,7 +146,7 @@ def answer_scorer(benchmark: str, protocol: str = "documented") -> Scorer:
 
     def score_text(item_id: str, position: int, truth: str, text: str) -> Score:
         entry = AnswerEntry(f"sample {item_id}", {"text": text})
-        answers = Answers(InMemory({None: {item_id: entry}}), None, [item_id], loaded.id, schema)
+        answers = Answers(Container({None: {item_id: entry}}), None, [item_id], loaded.id, schema)
         answer = answers.take(item_id)
         prepared = prepare(rules, json.loads(truth), item_id)
         result = score_items(rules, [(answer, prepared)])

@@ -208,3 +208,14 @@ def test_no_value_is_lost_whatever_the_names_are(record):
     assert sorted(value for _, value in flat(nested(record, frozenset()))) == sorted(
         record.values()
     )
+
+
+@pytest.mark.parametrize("answer", [{"text": " "}, {"text": None}, {}, {"prediction": None}])
+def test_reasoning_alone_is_no_answer(answer):
+    entry = {"id": "1", "reasoning_content": '{"title": "A"}', **answer}
+    reader = EntryReader(AnswerSchema({"properties": {"title": {}}}))
+    assert reader.is_entry(entry)
+    fields = reader.entry(entry, "a.jsonl:1")
+    assert fields["error"] == "reasoning only"
+    assert "A" not in str(fields.get("text"))
+    assert "error" not in reader.entry({**entry, "text": "{}"}, "a.jsonl:1")

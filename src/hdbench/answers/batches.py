@@ -10,6 +10,9 @@ _TOKENS = {
     "input": ("prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount"),
     "output": ("completion_tokens", "output_tokens", "outputTokens", "candidatesTokenCount"),
 }
+ONLY_REASONING = "reasoning only"
+"""What went wrong where a model only reasoned."""
+
 _REASONING = ("reasoning_content", "reasoning", "thinking")
 
 
@@ -67,7 +70,7 @@ def _answer(reply: dict[str, Any], error: Any) -> WrittenAnswer:
         answer["finish_reason"] = reason
     error = error or reply.get("error")
     if error is None and "text" not in answer:
-        error = "reasoning only" if _has_reasoning(message, parts) else "empty"
+        error = ONLY_REASONING if _has_reasoning(message, parts) else "empty"
     if error is not None:
         answer["error"] = error if isinstance(error, str) else json.dumps(error, ensure_ascii=False)
     return answer

@@ -8,14 +8,14 @@ from itertools import islice
 from typing import Any
 
 from hdbench.answers.answer import WrittenAnswer
-from hdbench.answers.batches import batch_answer
+from hdbench.answers.batches import ONLY_REASONING, batch_answer
 from hdbench.answers.schema import AnswerSchema
 from hdbench.errors import HdbenchError, Message
 
 ABOUT = frozenset(
     {"id", "sha256", "model", "prediction", "text", "tokens", "usage", "tokens_input"}
     | {"input_tokens", "tokens_output", "output_tokens", "seconds", "duration", "error", "status"}
-    | {"file_name"}
+    | {"file_name", "reasoning_content"}
 )
 """Keys of an entry and columns of a table that are not fields of the record, unless the schema has
 them."""
@@ -122,6 +122,9 @@ class EntryReader:
         if key is not None:
             content = entry[key]
             fields |= {"text": content} if isinstance(content, str) else {"prediction": content}
+        is_blank = is_empty([fields.get("prediction"), fields.get("text")])
+        if entry.get("reasoning_content") and is_blank:
+            fields.setdefault("error", ONLY_REASONING)
         if "prediction" in fields or "text" in fields:
             return fields
         record = {
@@ -132,14 +135,13 @@ class EntryReader:
         elif not record:
             fields["prediction"] = None
         else:
-            needs = '{place}: needs "prediction" or a "text" in quotes; it has: {has}'
-            if self._names:
-                needs = (
-                    '{place}: needs "prediction" or a "text" in quotes, or the fields of an answer '
-                    "({fields}); it has: {has}"
-                )
-            fields_known, has = shown(sorted(self._names)), shown(sorted(entry))
-            raise HdbenchError(needs, place=where, fields=fields_known, has=has)
+            raise HdbenchError(
+                '{place}: needs "prediction" or a "text" in quotes, or the fields of an answer '
+                "({fields}); it has: {has}",
+                place=where,
+                fields=shown(sorted(self._names)),
+                has=shown(sorted(entry)),
+            )
         return fields
 
     def content_key(self, entry: dict[str, Any]) -> str | None:
@@ -201,7 +203,8 @@ class EntryReader:
             return "prediction" not in self._fields
         if (key := self.content_key(value)) is not None:
             return not (self._fields - {key}) & value.keys()
-        return batch_answer(value) is not None or ("error" in value and value.keys() <= ABOUT)
+        has_none = not value.keys().isdisjoint(("error", "reasoning_content"))
+        return batch_answer(value) is not None or (has_none and value.keys() <= ABOUT)
 
     def is_row(self, value: dict[str, Any]) -> bool:
         """Return whether an object is a row of a table: it has other keys, and is no entry."""

@@ -1,6 +1,7 @@
 """One table, whatever it comes as: its rows are the same answers, and the same ground truths."""
 
 import csv
+import gzip
 import io
 import json
 import random
@@ -14,9 +15,12 @@ import pytest
 
 import hdbench.api as hd
 from hdbench.answers.answers import Answers
+from hdbench.answers.columns import propose
 from hdbench.answers.files import open_container
 from hdbench.answers.in_memory import entries, write_entries
+from hdbench.answers.records import mapped
 from hdbench.answers.schema import AnswerSchema
+from hdbench.datasets.collecting.truth_files import open_truth
 
 TEXT, NULL = {"type": "string"}, "null"
 SCHEMA = {
@@ -191,6 +195,35 @@ def assert_equal(seed, folder, *, with_polars=False):
         assert found == expected, (seed, getattr(given, "name", type(given)))
 
 
+def truths(given, rows):
+    """The key and record of each ground truth in a file, and how its columns are read."""
+    table = open_truth(given)
+    files = [f"{row['id']}.jpg" for row in rows]
+    columns = propose(table, paths=None, file_names=files, given={})
+    found = mapped(table, columns)
+    return (
+        [(truth.key, truth.record) for truth in found.truths],
+        sorted((each.title, str(each.path), each.kind, each.key) for each in columns),
+    )
+
+
+def assert_equal_truths(seed, folder):
+    rows = made(seed)
+    if sum(row["subjects"] is not None for row in rows) == 1:  # one bar in CSV makes no list
+        rows = [row | {"subjects": None} for row in rows]
+    files = [given for given in every_form(rows, folder) if hasattr(given, "is_file")]
+    packed = folder / "a.jsonl.gz"
+    packed.write_bytes(gzip.compress((folder / "dotted.jsonl").read_bytes()))
+    expected = truths(files[0], rows)
+    for given in [*files, packed]:
+        assert truths(given, rows) == expected, (seed, given.name)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_table_has_the_same_ground_truths_in_every_form(seed, tmp_path):
+    assert_equal_truths(seed, tmp_path)
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_a_table_has_the_same_answers_in_every_form(seed, tmp_path):
     assert_equal(seed, tmp_path)
@@ -212,3 +245,22 @@ def test_a_table_scored_against_itself_is_perfect_whatever_both_come_as(seed, tm
     }
     assert len(results) == 1
     assert "'f1_micro': 1.0" in results.pop()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_answers_have_the_same_result_to_the_last_digit_in_every_form(seed, tmp_path):
+    rows = [row for row in made(seed) if row["title"]]
+    truths = pd.DataFrame(rows, columns=COLUMNS)
+    wrong = [row | {"title": "Wyn", "year": 1801} for row in rows[:1]] + rows[1:]
+    (tmp_path / "wrong").mkdir()
+    results = {}
+    for given in every_form(wrong, tmp_path / "wrong"):
+        result = hd.score(truths, given, metric="record_f1").to_dict()
+        name = getattr(given, "name", type(given).__name__)
+        for key in ("answers", "model", "created", "name"):
+            result.pop(key, None)
+        notes = [note.replace(str(given), "FILE") for note in result["notes"]]
+        results[name] = result | {"notes": [note for note in notes if "UTF-16" not in note]}
+    first = next(iter(results.values()))
+    for name, result in results.items():
+        assert result == first, name

@@ -91,6 +91,68 @@ def test_a_table_becomes_a_benchmark_that_builds(folder, run_hdbench):
     assert found == [4, 1, 4]
 
 
+GROUPED = """Briefe der Sammlung;;;
+Datei;Verfasser;;Jahr
+;Name;Ort;
+b1;Frey;Basel;1912.0
+b2;Huber;Chur;
+Summe:;;;1912.0
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--header-row", "2-3")])
+def test_a_title_a_bracket_of_headings_and_totals_are_no_data(folder, run_hdbench, options):
+    (folder / "t.csv").write_text(GROUPED)
+    done = run_hdbench("new", "letters", "scans", "--truth", "t.csv", *options, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "read as a title above the table, not as data: Briefe der Sammlung" in done.stdout
+    assert "the names of the columns are in rows 2 to 3" in done.stdout
+    assert "t.csv:6: read as a row of totals, not as data" in done.stdout
+    assert [row["ground_truth"] for row in rows(folder).values()] == [
+        {"verfasser_name": "Frey", "verfasser_ort": "Basel", "jahr": 1912},
+        {"verfasser_name": "Huber", "verfasser_ort": "Chur", "jahr": None},
+        None,
+    ]
+
+
+def test_the_row_of_headings_can_be_chosen(folder, run_hdbench):
+    (folder / "t.csv").write_text(f"A;B;C;D\n{TABLE}")
+    call = ("new", "letters", "scans", "--truth", "t.csv", "--header-row")
+    for rows_given, told in (
+        ("0", "--header-row 0: must be the number of a row, as in 3, or of the first and last one"),
+        ("9", "--header-row 9: t.csv has no such row"),
+    ):
+        refused = run_hdbench(*call, rows_given, cwd=folder)
+        assert (refused.returncode, told in refused.stderr) == (2, True), refused.stderr
+        assert not (folder / "letters").exists()
+    done = run_hdbench(*call, "2", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert rows(folder)["b1"]["ground_truth"]["verfasser"] == "Frey"
+
+
+def test_rows_of_json_are_a_table_whose_columns_can_be_mapped(folder, run_hdbench):
+    truth = [{"Datei": f"b{n}", "Verfasser": {"Name": "Frey"}, "Jahr": 1911 + n} for n in (1, 2)]
+    (folder / "t.json").write_text(json.dumps(truth))
+    options = ("--map", "Verfasser.Name=author", "--map", "Jahr=-")
+    done = run_hdbench("new", "letters", "scans", "--truth", "t.json", *options, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert rows(folder)["b1"]["ground_truth"] == {"author": "Frey"}
+    assert "columns that are not used: Jahr\n" in done.stdout
+
+
+def test_what_goes_nowhere_is_said_with_the_fields_that_are_near(folder, run_hdbench):
+    (folder / "t.csv").write_text(
+        "Datei;Verfasser;Jahr;Farbe\nb1;Frey;1912;rot\nb2;Ott;1913;blau\n"
+    )
+    like = ("--truth", "t.csv", "--like", "zettelkatalog")
+    done = run_hdbench("new", "letters", "scans", *like, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    told = " ".join(done.stdout.split())
+    assert "columns that are not used: Verfasser, Farbe" in told
+    assert "no field is like it" in told
+    assert "choose one of author.las" in told
+
+
 def test_columns_go_where_they_are_told_to(folder, run_hdbench):
     wanted = ("Verfasser=author.name", "Jahr=-", "orte=column:places", "Datei=id")
     options = [part for each in wanted for part in ("--map", each)]

@@ -14,7 +14,7 @@ ALTO = """<alto><Description><sourceImageInformation><fileName>7.jpg</fileName>
 </sourceImageInformation></Description><Layout><Page><PrintSpace><TextBlock><TextLine>
 <String CONTENT="Wein"/></TextLine></TextBlock></PrintSpace></Page></Layout></alto>"""
 JSON = '{"7.jpg": {"text": "Wein"}}'
-LINES = '{"id": "7.jpg", "text": "Wein"}\n{"id": "8.jpg", "text": "Korn"}\n'
+LINES = '{"id": "7.jpg", "ground_truth": "Wein"}\n{"id": "8.jpg", "ground_truth": "Korn"}\n'
 
 
 @pytest.mark.parametrize("content", [PAGE, ALTO, JSON, LINES, f"\ufeff\n{ALTO}"])

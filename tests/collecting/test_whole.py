@@ -37,7 +37,7 @@ def test_first_column_has_the_ids_if_no_title_says_so(tmp_path):
 
 
 def test_a_device_that_never_ends_is_not_read():
-    with pytest.raises(HdbenchError, match="not a file: a table"):
+    with pytest.raises(HdbenchError, match="neither a file nor a folder"):
         read_whole(Path("/dev/zero"))
 
 

@@ -6,8 +6,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hdbench.answers.columns import propose
+from hdbench.answers.records import mapped
+from hdbench.answers.tables import Table
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.json_truths import read_json_truths
+
+
+def as_truths(read):
+    """The ground truths in rows whose columns each make a field of their own."""
+    if isinstance(read, Table):
+        read = mapped(read, propose(read, paths=None, file_names=[], given={}))
+    return read
 
 
 @pytest.fixture
@@ -17,7 +27,7 @@ def read(tmp_path):
         if isinstance(content, str):
             content = content.encode()
         file.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
-        return read_json_truths(file)
+        return as_truths(read_json_truths(file))
 
     return read
 
@@ -54,7 +64,7 @@ RECORD = {"title": "Lieder", "imprint": {"year": 1912}}
         ({"id": "007", "isbn": "0034"}, "007", {"isbn": "0034"}),
         ({"image": "b12.jpg", "ground_truth": {"signed": False}}, "b12.jpg", {"signed": False}),
         ({"id": "b12", "file_name": "images/b12.jpg", **RECORD}, "images/b12.jpg", RECORD),
-        ({"id": "A 7", "image": "b12.jpg"}, "b12.jpg", {"id": "A 7"}),
+        ({"id": "A 7", "image": "b12.jpg"}, "b12.jpg", {"id_2": "A 7"}),
         ({"file_name": "b12.jpg", "ground_truth": RECORD}, "b12.jpg", RECORD),
         ({"file_name": "b12.jpg", "ground_truth": None}, "b12.jpg", None),
         ({"file_name": "b12.jpg", "ground_truth": {}}, "b12.jpg", None),
@@ -65,14 +75,19 @@ RECORD = {"title": "Lieder", "imprint": {"year": 1912}}
         ),
         ({"file_name": "b12.jpg", "text": "Lieder"}, "b12.jpg", {"text": "Lieder"}),
         ({"id": "b12", "title": "Lieder", "imprint.year": 1912}, "b12", RECORD),
-        ({"id": "b12", "Verl. Ort": "Basel"}, "b12", {"Verl. Ort": "Basel"}),
+        ({"id": "b12", "Verl. Ort": "Basel"}, "b12", {"verl_ort": "Basel"}),
+        ({"id": "b12", "years": [1912, 1913]}, "b12", {"years": [1912, 1913]}),
+        ({"id": "b12", "years": [1912]}, "b12", {"years": [1912]}),
+        ({"id": "b12", "persons": [{"name": "Ott"}]}, "b12", {"persons": [{"name": "Ott"}]}),
         ({"id": None, **RECORD}, None, RECORD),
-        ({"id": "b12"}, "b12", None),
     ],
 )
 def test_an_entry_of_a_list_and_a_line(read, entry, key, record):
-    assert read([entry, entry]).truths[1] == ("truth.json: entry 2", key, record)
-    lines = json.dumps(entry) + "\n\n" + json.dumps(entry)
+    other = {
+        name: "other" if name in ("id", "file_name", "image") else entry[name] for name in entry
+    }
+    assert read([other, entry]).truths[1] == ("truth.json: entry 2", key, record)
+    lines = json.dumps(other) + "\n\n" + json.dumps(entry)
     assert read(lines, "truth.jsonl").truths[1] == ("truth.jsonl:3", key, record)
     assert read(lines.replace("\n\n", "\n")).truths[1] == ("truth.json:2", key, record)
 
@@ -159,7 +174,7 @@ def test_any_json_is_read_or_refused_in_one_line(text, ending):
         file.write_text(text)
         refused = ""
         try:
-            read = read_json_truths(file)
+            read = as_truths(read_json_truths(file))
         except HdbenchError as error:
             refused = str(error)
     assert "\n" not in refused

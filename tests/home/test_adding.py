@@ -98,7 +98,7 @@ def test_ground_truth_that_does_not_fit_the_fields_is_refused(client, at):
         client,
         f"{new}/truth",
         "n.jsonl",
-        b'{"id": "n1", "titel": "Neu", "jahr": null, "ort": "Bern"}\n',
+        b'{"id": "n1", "ground_truth": {"titel": "Neu", "jahr": null, "ort": "Bern"}}\n',
     )
     assert "unlike in the collection&#39;s other ground truths" in alert(client.get(new))
 

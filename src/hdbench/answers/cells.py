@@ -61,13 +61,13 @@ def cell_of(value: Any) -> str:
     """Return a value of a program or a spreadsheet as the text of a cell.
 
     Nothing and not-a-number are empty, whole numbers have no decimals, dates are in ISO form, and
-    lists and objects are JSON.
+    lists and objects are JSON; a list of numbers begins with a blank: see `json_list`.
 
     Example:
         >>> cell_of(1957.0), cell_of(0.1 + 0.2), cell_of(datetime.date(1826, 2, 16)), cell_of(False)
         ('1957', '0.3', '1826-02-16', 'false')
-        >>> cell_of(None), cell_of(["Ott", "Wyss"])
-        ('', '["Ott", "Wyss"]')
+        >>> cell_of(None), cell_of(["Ott", "Wyss"]), cell_of([1912])
+        ('', '["Ott", "Wyss"]', '[ 1912]')
     """
     if isinstance(value, str):
         return value
@@ -80,8 +80,10 @@ def cell_of(value: Any) -> str:
         value = value.date()
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
-    is_json = isinstance(value, bool | list | dict)
-    return json.dumps(value, ensure_ascii=False) if is_json else str(value)
+    if not isinstance(value, bool | list | dict):
+        return str(value)
+    text = json.dumps(value, ensure_ascii=False)
+    return f"[ {text[1:]}" if isinstance(value, list) and not _are_texts(value) else text
 
 
 def without_decimals(cells: Sequence[str]) -> list[str]:
@@ -372,16 +374,19 @@ def date_of(cell: str) -> str:
 def json_list(cell: str) -> list[Any] | None:
     """Return the values of a JSON list of texts or objects; None if a cell is not one.
 
-    `[1912]` stays text, as catalogers put what they inferred in brackets.
+    `[1912]` stays text, as catalogers put what they inferred in brackets; `[ 1912]` is a list.
 
     Example:
-        >>> json_list('["Ehe; Lied", "Zoo"]'), json_list("[Basel]"), json_list("[1912]")
-        (['Ehe; Lied', 'Zoo'], None, None)
+        >>> json_list('["Ehe; Lied", "Zoo"]'), json_list("[1912]"), json_list("[ 1912]")
+        (['Ehe; Lied', 'Zoo'], None, [1912])
     """
     value = structured(cell) if cell.startswith("[") else None
-    if isinstance(value, list) and all(isinstance(item, str | dict) for item in value):
-        return value
-    return None
+    is_list = isinstance(value, list) and (cell.startswith("[ ") or _are_texts(value))
+    return value if is_list else None
+
+
+def _are_texts(values: list[Any]) -> bool:
+    return all(isinstance(value, str | dict) for value in values)
 
 
 def structured(cell: str) -> Any:

@@ -421,13 +421,17 @@ def _own_fields(
     """Return the columns with fields of their own."""
     # An answer's `id` is the item's.
     taken = _Taken([KEY, *(path for path in chosen.values() if path != LEFT_OUT)])
+    again = _again(table, key[0]) if key else set()
     columns = []
     for index, title in enumerate(table.header):
         cell_kind, choice = kind_of(filled[index]), chosen.get(index)
         column = _column(
             title, filled[index], cell_kind, choice, key if key and key[0] == index else None
         )
-        if choice in (LEFT_OUT, KEY) or (choice is None and (column.key or not filled[index])):
+        if choice is None and index in again:
+            column = replace(column, why=Message("names the item, too"))
+        unused = column.key or not filled[index] or index in again
+        if choice in (LEFT_OUT, KEY) or (choice is None and unused):
             columns.append(column)
             continue
         if choice is None:
@@ -443,6 +447,18 @@ def _own_fields(
         taken.add(path)
         columns.append(replace(column, path=path))
     return columns
+
+
+def _again(table: Table, key: int) -> set[int]:
+    """Return the columns that name the items in another way: `b12` beside `images/b12.jpg`."""
+    names = [plain_form(cells[key]) for _, cells in table.rows]
+    return {
+        index
+        for index in range(len(table.header))
+        if index != key
+        and table.header[index].casefold() in ("id", "file_name")
+        and [plain_form(cells[index]) for _, cells in table.rows] == names
+    }
 
 
 def _fields_of(

@@ -25,7 +25,6 @@ MAX_ROWS = 200
 def command(
     paths: Runs,
     *,
-    protocol: str = "documented",
     out: Annotated[Path | None, typer.Option("-o", "--out", metavar="FILE")] = None,
 ) -> None:
     """Find ground truths that most good models contradict.
@@ -44,7 +43,7 @@ def command(
     if out:
         check_ending(out)
     benchmark, runs = split_benchmark(paths)
-    loaded = load_comparable(runs, benchmark, Settings(protocol, details=True))
+    loaded = load_comparable(runs, benchmark, Settings("documented", details=True))
     no_witness = [name for name, result in loaded.items() if not is_witness(result)]
     for name in no_witness:
         del loaded[name]

@@ -58,6 +58,7 @@ def command(
     by: Annotated[str | None, typer.Option(metavar="COLUMN,…")] = None,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     boxes: Annotated[bool | None, typer.Option("--boxes/--items")] = None,
+    header_rows: Annotated[str | None, typer.Option("--header-row", metavar="N[-M]")] = None,
     skip_damaged: Annotated[bool, typer.Option("--skip-damaged")] = False,
     fields: Annotated[str | None, typer.Option(metavar="FIELD,…")] = None,
     title: str = "",
@@ -72,8 +73,8 @@ def command(
         name: The benchmark's name, in small letters: letters-basel.
         images: A folder with an image, a PDF or a text (.txt) for each item, or with a folder for
             each item that has several pages.
-        truth: The ground truth, as far as there is one: CSV, XLSX, JSON, JSON Lines, MARC21,
-            MARCXML, PAGE XML, ALTO, hOCR, or a folder with a file for each image.
+        truth: The ground truth, as far as there is one: CSV, XLSX, ODS, Parquet, JSON, JSON Lines,
+            MARC21, MARCXML, PAGE XML, ALTO, hOCR, or a folder with a file for each image.
         like: A benchmark whose fields, prompt and metric are taken over.
         mapping: Where a column of the table goes: Verfasser=author.name, Jahr=year,
             Personen=persons[], Datei=id for the one that names the images, Notiz=- for one that is
@@ -86,6 +87,8 @@ def command(
         seed: The seed of the draw.
         boxes: Whether a folder of images is a box, in which each image is an item with an id such
             as box1_0001, or one item with its pages, as it is otherwise.
+        header_rows: The row of the table that names its columns, 3, or the first and the last one,
+            3-4, where they are not found by themselves. What stands above is no data.
         skip_damaged: Leave out damaged records of MARC, and damaged files of PAGE XML, ALTO and
             hOCR, instead of refusing all of them. They are named.
         fields: Without a ground truth: the fields that it will have, with commas between them;
@@ -105,6 +108,7 @@ def command(
         by=names_in(by),
         seed=seed,
         boxes=bool(boxes),
+        header_rows=header_rows,
         skip_damaged=skip_damaged,
         fields=tuple(names_in(fields)),
         title=title,

@@ -1,5 +1,6 @@
 """Command that serves the Space here."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -12,23 +13,20 @@ from hdbench.space.context import SpaceContext
 
 def command(
     *,
-    host: str = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535)] = 7860,
     namespace: Path = DEFAULT_OUT,
     model: list[str] | None = None,
-    contact: Annotated[
-        str | None, typer.Option(envvar="HDBENCH_CONTACT", metavar="ADDRESS")
-    ] = None,
 ) -> None:
     """Serve the web application: score and compare in the browser.
 
+    HDBENCH_CONTACT says where you can be reached (https://… or mailto:…), GRADIO_SERVER_NAME on
+    which address it listens: 0.0.0.0 is open to the network.
+
     Args:
-        host: The address to listen on; 0.0.0.0 is open to the network.
         port: The port.
         namespace: The folder with the built benchmarks.
         model: A model that visitors may run here: a repository on the Hub, or a folder.
             Repeat it for several.
-        contact: Where you can be reached: https://… or mailto:…
     """
     with needed("space", "the web application needs"):
         from hdbench.space.app import serve  # noqa: PLC0415  Gradio is slow to import
@@ -36,6 +34,6 @@ def command(
     context = SpaceContext(
         namespace,
         models=tuple(model or ()),
-        contact=contact,
+        contact=os.environ.get("HDBENCH_CONTACT"),
     )
-    serve(context, host=host, port=port, started=typer.echo)
+    serve(context, port=port, started=typer.echo)

@@ -2,7 +2,6 @@
 
 import json
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from hdbench.answers.ids import plain_form
 from hdbench.answers.json_files import parse_file, read_whole
 from hdbench.answers.members import Folder
 from hdbench.answers.records import Truth, Truths
+from hdbench.answers.tables import Table, rows_table
 from hdbench.common.jsonio import EXACT, MAX_LINE, read_jsonl
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
@@ -32,13 +32,13 @@ ACCEPTED = Message(
 _IMAGES = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".gif", ".jp2", ".pdf")
 
 
-def read_json_truths(path: Path) -> Truths:
+def read_json_truths(path: Path) -> Table | Truths:
     """Return the ground truths in JSON, JSON Lines, or a folder of `NAME.json` and `.txt`.
 
-    An entry of a list or a line names its item by `file_name`, `image` or `id`, and has its record
-    in `ground_truth`, or is the record itself; a dotted name stands for nested objects,
-    unless names have spaces. A text is the record `{"text": …}`. Null, an empty object and an empty
-    text file are an item whose ground truth is missing.
+    Entries of a list, and lines, that have their record in `ground_truth` name their item by
+    `file_name`, `image` or `id`; others are the rows of a table. In a record, a dotted name stands
+    for nested objects, unless names have spaces; a text is the record `{"text": …}`. Null, an empty
+    object and an empty text file are an item whose ground truth is missing.
 
     Args:
         path: the file or folder.
@@ -50,7 +50,7 @@ def read_json_truths(path: Path) -> Truths:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = Path(folder) / "truth.jsonl"
-        ...     _ = file.write_text('{"image": "b12.jpg", "title": "Lieder"}')
+        ...     _ = file.write_text('{"image": "b12.jpg", "ground_truth": {"title": "Lieder"}}')
         ...     read_json_truths(file).truths[0]
         Truth(place='truth.jsonl:1', key='b12.jpg', record={'title': 'Lieder'})
     """
@@ -63,12 +63,28 @@ def read_json_truths(path: Path) -> Truths:
             raise HdbenchError(
                 "{place}: neither a file nor a folder: {accepted}", place=name, accepted=ACCEPTED
             )
-        beside: dict[str, str] = {}
-        read = _of_lines if _is_lines(path, name) else _of_file
-        truths = list(read(path, name, beside))
-    if not truths:
+        entries: list[tuple[str, dict[str, Any]]] = []
+        if _is_lines(path, name):
+            lines = read_jsonl(path, name=name, decoder=EXACT)
+            entries = [(f"{name}:{line.number}", line.value) for line in lines]
+        else:
+            value = _value_of(path, name)
+            if isinstance(value, dict) and value and _is_map(value):
+                places = {key: f'{name}: "{key[:100]}"' for key in value}
+                truths = [
+                    Truth(places[key], key, _record(value[key], places[key])) for key in value
+                ]
+                return Truths(truths, [])
+            entries = _listed(value, name)
+    if not any(entry for _, entry in entries):
         raise HdbenchError("{place}: no ground truths in this file", place=name)
-    return Truths(truths, _notes(name, beside))
+    if any(key in entry for _, entry in entries for key in RECORDS):
+        beside: dict[str, str] = {}
+        truths = [_of_entry(entry, where, beside) for where, entry in entries]
+        return Truths(truths, _notes(name, beside))
+    for where, entry in entries:
+        _check_characters(entry, where)
+    return rows_table(entries, name)
 
 
 def _notes(name: str, beside: dict[str, str]) -> list[str]:
@@ -95,34 +111,36 @@ def _is_lines(path: Path, name: str) -> bool:
     return first.startswith(b"{") and first.endswith(b"}") and second.startswith(b"{")
 
 
-def _of_lines(path: Path, name: str, beside: dict[str, str]) -> Iterator[Truth]:
-    for line in read_jsonl(path, name=name, decoder=EXACT):
-        yield _of_entry(line.value, f"{name}:{line.number}", beside)
-
-
-def _of_file(path: Path, name: str, beside: dict[str, str]) -> Iterator[Truth]:
+def _value_of(path: Path, name: str) -> Any:
     raw = read_whole(path, name)
     if kind := other_kind(raw[:512]):
         raise of_other_kind(kind, name, ACCEPTED)
     value = parse_file(decode(raw, name), name, EXACT)
-    if isinstance(value, list):
-        for number, entry in enumerate(value, start=1):
-            where = Message("{place}: entry {number}", place=name, number=number)
-            if not isinstance(entry, dict):
-                raise HdbenchError("{place}: must be a JSON object in braces", place=where)
-            yield _of_entry(entry, where, beside)
-        return
-    if not isinstance(value, dict):
+    if not isinstance(value, list | dict):
         raise HdbenchError(
             "{place}: neither a list nor an object: {accepted}", place=name, accepted=ACCEPTED
         )
-    is_map = all(isinstance(entry, dict | str | None) for entry in value.values())
-    if not is_map or any(name in value for name in (*KEYS, *RECORDS)):
-        yield _of_entry(value, name, beside)
-        return
-    for key, entry in value.items():
-        place = f'{name}: "{key[:100]}"'
-        yield Truth(place, key, _record(entry, place))
+    return value
+
+
+def _is_map(value: dict[str, Any]) -> bool:
+    """Return whether an object maps ids to records, and is not one itself."""
+    return all(isinstance(entry, dict | str | None) for entry in value.values()) and not any(
+        name in value for name in (*KEYS, *RECORDS)
+    )
+
+
+def _listed(value: Any, name: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return the entries of a list, or an object as the only one, with their places."""
+    if isinstance(value, dict):
+        return [(name, value)] if value else []
+    entries: list[tuple[str, dict[str, Any]]] = []
+    for number, entry in enumerate(value, start=1):
+        where = Message("{place}: entry {number}", place=name, number=number)
+        if not isinstance(entry, dict):
+            raise HdbenchError("{place}: must be a JSON object in braces", place=where)
+        entries.append((where, entry))
+    return entries
 
 
 def _of_entry(entry: dict[str, Any], where: str, beside: dict[str, str]) -> Truth:
@@ -173,14 +191,18 @@ def _record(value: Any, where: str) -> dict[str, Any] | None:
         )
     if not value:
         return None
+    _check_characters(value, where)
+    # In `Verl. Ort` the dot ends a word.
+    return value if any(" " in name for name in value) else nested(value, frozenset())
+
+
+def _check_characters(value: dict[str, Any], where: str) -> None:
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         raise HdbenchError(
             "{place}: has half a surrogate pair, which is no character", place=where
         ) from error
-    # In `Verl. Ort` the dot ends a word.
-    return value if any(" " in name for name in value) else nested(value, frozenset())
 
 
 def _of_folder(path: Path) -> Truths:

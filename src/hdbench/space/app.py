@@ -90,7 +90,6 @@ def build_app(context: SpaceContext, looks: FirstLooks) -> gr.Blocks:
 def serve(
     context: SpaceContext,
     *,
-    host: str | None = None,
     port: int | None = None,
     started: Callable[[str], object] = str,
 ) -> None:
@@ -100,7 +99,6 @@ def serve(
 
     Args:
         context: the operator's settings.
-        host: the address to listen on; by default Gradio's GRADIO_SERVER_NAME, else 127.0.0.1.
         port: by default Gradio's GRADIO_SERVER_PORT, else the first free one from 7860 on.
         started: called with the address when the server is ready.
 
@@ -108,7 +106,7 @@ def serve(
         HdbenchError: see `build_app` and `listening`.
     """
     if port is not None:
-        listening(host or "127.0.0.1", port).close()  # Gradio would name one of its own options
+        listening("127.0.0.1", port).close()  # Gradio would name one of its own options
     # In Gradio's own folder, the same for all programs on a computer, any file would be served.
     with TemporaryDirectory(prefix="hdbench-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
@@ -123,7 +121,6 @@ def serve(
         _, url, _ = app.launch(
             prevent_thread_lock=True,
             quiet=True,
-            server_name=host,
             server_port=port,
             share=False,
             show_error=False,

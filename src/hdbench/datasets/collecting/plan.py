@@ -61,6 +61,8 @@ class CollectionRequest:
         by: the columns of the ground truth by whose values they are drawn in strata.
         seed: the seed of the draw.
         boxes: whether each image in a folder is an item, as `find_media` takes it.
+        header_rows: the row of the table that names its columns, as `3`, or the first and last one,
+            as `3-4`; None if they are to be found.
         skip_damaged: whether damaged records, and damaged files of texts, are left out.
         fields: the fields to be filled in, if there is neither a ground truth nor `like`.
         title: what people call the collection; its name if empty.
@@ -78,6 +80,7 @@ class CollectionRequest:
     by: Sequence[str] = ()
     seed: int = 0
     boxes: bool = False
+    header_rows: str | None = None
     skip_damaged: bool = False
     fields: Sequence[str] = ()
     title: str = ""
@@ -187,7 +190,7 @@ def read_sources(requested: CollectionRequest, out: Path = Path()) -> Sources:
         raise HdbenchError("--by: needs --sample, and the columns of a table in --truth")
     if requested.sample is not None:
         if requested.by and requested.truth is not None:
-            population = read_whole(requested.truth)
+            population = read_whole(requested.truth, requested.header_rows)
         else:
             population = Whole(str(requested.images), [item.id for item in media.items], {}, ())
         drawn = draw(population, requested.sample, by=requested.by, seed=requested.seed)
@@ -195,7 +198,12 @@ def read_sources(requested: CollectionRequest, out: Path = Path()) -> Sources:
         media, strata = sampled(media, drawn)
     truth: Table | Truths = Truths([], [])
     if requested.truth:
-        truth = open_truth(requested.truth, requested.mapping, skip_damaged=requested.skip_damaged)
+        truth = open_truth(
+            requested.truth,
+            requested.mapping,
+            header_rows=requested.header_rows,
+            skip_damaged=requested.skip_damaged,
+        )
     return Sources(like, media, strata, drawn, truth)
 
 

@@ -2,11 +2,14 @@
 
 import re
 from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
 
 from hdbench.answers.encodings import UTF16_MARKS
+from hdbench.answers.forms import GZIP, ZSTANDARD
 from hdbench.answers.records import Truths
 from hdbench.answers.table_files import read_table
 from hdbench.answers.tables import Table
+from hdbench.answers.unpacking import gunzip, unpack_zstandard, write_as_lines
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
@@ -17,20 +20,28 @@ from hdbench.page_text.reading import HEAD, form_of
 
 _LEADER = re.compile(rb"\d{5}.{5}22\d{5}.{3}4500", re.DOTALL)  # of MARC21
 
+_PACKED = {GZIP: gunzip, ZSTANDARD: unpack_zstandard, b"PAR1": write_as_lines}
+"""Beginnings of files that are not read as they are, and what writes them as plain ones."""
+
 ACCEPTED = Message(
-    "a ground truth is CSV, XLSX, JSON, JSON Lines, MARC21, MARCXML, PAGE XML, ALTO, hOCR, a "
-    "folder of such files, or a folder with a JSON or text file for each image"
+    "a ground truth is CSV, XLSX, ODS, Parquet, JSON, JSON Lines, MARC21, MARCXML, PAGE XML, ALTO, "
+    "hOCR, a folder of such files, or a folder with a JSON or text file for each image"
 )
 
 
 def open_truth(
-    path: Path, mapping: Path | None = None, *, skip_damaged: bool = False
+    path: Path,
+    mapping: Path | None = None,
+    *,
+    header_rows: str | None = None,
+    skip_damaged: bool = False,
 ) -> Table | Truths:
     """Return the ground truths in a file or folder; a table still has to be mapped.
 
     Args:
-        path: the file or folder.
+        path: the file or folder; a file may be packed with gzip or Zstandard.
         mapping: for MARC, which fields go where.
+        header_rows: for a table, see `read_table`.
         skip_damaged: whether damaged records of MARC, and damaged files of texts, are left out.
 
     Raises:
@@ -41,25 +52,39 @@ def open_truth(
             "{place}: Excel's lock file: name {name} itself", place=path, name=path.name[2:]
         )
     check_name(path)
-    with read_errors(path):
+    with read_errors(path), TemporaryDirectory(prefix="hdbench-") as scratch:
         if path.is_dir():
             return _open_folder(path, skip_damaged=skip_damaged)
         if path.exists() and not path.is_file():  # a pipe or device might never end
             raise HdbenchError(
                 "{place}: neither a file nor a folder: {accepted}", place=path, accepted=ACCEPTED
             )
+        path, head = _unpacked(path, Path(scratch))
+        start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+        if start.startswith(b"<"):
+            pages = read_page_files(path) if form_of(head) else None
+            return pages or read_marc(path, mapping, skip_damaged=skip_damaged)
+        if _LEADER.match(start) or path.suffix.lower() in (".mrc", ".marc"):
+            return read_marc(path, mapping, skip_damaged=skip_damaged)
+        if start[:1] in (b"{", b"["):
+            return read_json_truths(path)
+        if path.suffix.lower() == ".txt":
+            raise HdbenchError("{place}: a text: {accepted}", place=path, accepted=ACCEPTED)
+        return read_table(path, header_rows)
+
+
+def _unpacked(path: Path, scratch: Path) -> tuple[Path, bytes]:
+    """Return a file that is not packed, and its beginning."""
+    for _ in range(2):  # Parquet may be packed itself
         head = _head(path)
-    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
-    if start.startswith(b"<"):
-        pages = read_page_files(path) if form_of(head) else None
-        return pages or read_marc(path, mapping, skip_damaged=skip_damaged)
-    if _LEADER.match(start) or path.suffix.lower() in (".mrc", ".marc"):
-        return read_marc(path, mapping, skip_damaged=skip_damaged)
-    if start[:1] in (b"{", b"["):
-        return read_json_truths(path)
-    if path.suffix.lower() == ".txt":
-        raise HdbenchError("{place}: a text: {accepted}", place=path, accepted=ACCEPTED)
-    return read_table(path)
+        write = next((write for magic, write in _PACKED.items() if head.startswith(magic)), None)
+        if write is None:
+            return path, head
+        ending = path.suffix.lower() in (".gz", ".zst")
+        plain = Path(mkdtemp(dir=scratch)) / (path.stem if ending else path.name)
+        write(path, plain, path.name)
+        path = plain
+    return path, _head(path)
 
 
 def _head(path: Path) -> bytes:
@@ -69,7 +94,7 @@ def _head(path: Path) -> bytes:
     return head.decode("utf-16", "ignore").encode() if head.startswith(UTF16_MARKS) else head
 
 
-def _open_folder(folder: Path, *, skip_damaged: bool) -> Truths:
+def _open_folder(folder: Path, *, skip_damaged: bool) -> Table | Truths:
     """Return a folder of texts, or with a file for each image."""
     if pages := read_page_files(folder, skip_damaged=skip_damaged):
         return pages

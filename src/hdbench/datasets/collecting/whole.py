@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hdbench.answers.cells import FAULTS, MISSING
-from hdbench.answers.table_files import read_table
+from hdbench.answers.tables import Table
 from hdbench.common.os_errors import read_errors
+from hdbench.datasets.collecting.truth_files import open_truth
 from hdbench.errors import HdbenchError, Message
 
 MAX_ITEMS = 1_000_000
@@ -35,15 +36,19 @@ class Whole(NamedTuple):
     notes: Sequence[str]
 
 
-def read_whole(path: Path) -> Whole:
-    """Return the items of a table (CSV or XLSX) with one row per item.
+def read_whole(path: Path, header_rows: str | None = None) -> Whole:
+    """Return the items of a table with one row per item.
+
+    Args:
+        path: the table.
+        header_rows: see `open_truth`.
 
     Raises:
         HdbenchError: it cannot be read, has no items or too many, or an id is missing, too long, or
             occurs twice.
     """
     with read_errors(path):
-        population = _table(path)
+        population = _table(path, header_rows)
     if len(population.ids) > MAX_ITEMS:
         raise HdbenchError(
             "{place}: more than {most:,} items: draw from parts of it", place=path, most=MAX_ITEMS
@@ -51,8 +56,10 @@ def read_whole(path: Path) -> Whole:
     return population
 
 
-def _table(path: Path) -> Whole:
-    table = read_table(path)
+def _table(path: Path, header_rows: str | None) -> Whole:
+    table = open_truth(path, header_rows=header_rows)
+    if not isinstance(table, Table):
+        raise HdbenchError("--by: needs --sample, and the columns of a table in --truth")
     titles = table.header
     column = _id_column(titles)
     note = Message(

@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,7 @@ def test_an_items_images_are_read_together():
     files = sorted((SCRIPTS / "rheinschifffahrt/sample/images").glob("sample-1_p*.jpg"))
     assert len(files) == 2
     alone = texts(*([file] for file in files))
-    assert texts(files) == ["\n".join(alone)]
+    assert texts(files) == ["\f".join(alone)]
 
 
 def test_records_are_refused_before_anything_is_read(sample, run_hdbench):
@@ -63,6 +64,27 @@ def test_records_are_refused_before_anything_is_read(sample, run_hdbench):
             "records: choose a model that takes a prompt\n"
         )
     assert not (sample / "runs").exists()
+
+
+def test_its_texts_are_scored_where_a_benchmark_asks_for_one(run_hdbench, tmp_path):
+    sample = SCRIPTS / "avisblatt/sample"
+    (tmp_path / "scans").mkdir()
+    shutil.copy(sample / "images/sample-1.jpg", tmp_path / "scans/page.jpg")
+    first = json.loads((sample / "metadata.jsonl").read_text("utf-8").splitlines()[0])
+    page = "\n".join(ad["text"] for ad in first["ground_truth"]["advertisements"])
+    (tmp_path / "truth").mkdir()
+    (tmp_path / "truth/page.txt").write_text(page)
+    for command in (
+        ("new", "pages", "scans", "--truth", "truth"),
+        ("build", "pages", "--accept-licence"),
+        ("run", "hdb/pages", "--model", "tesseract", "-o", "runs/tesseract"),
+        ("score", "hdb/pages", "runs/tesseract", "--json", "result.json"),
+    ):
+        done = run_hdbench(*command, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert result["answered"] == 1
+    assert result["bwer"] <= result["wer"] < 1
 
 
 def test_undecodable_image_fails_only_its_own_item(tmp_path):

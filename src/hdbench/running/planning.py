@@ -93,7 +93,8 @@ class RunPlan:
             HdbenchError: the answers are records, or there is no image.
         """
         kind = self.asked.kind
-        if self.benchmark.schema is not None and not kind.reads_prompts:
+        is_text = self.benchmark.spec.make_metric().of_text("") is not None
+        if self.benchmark.schema is not None and not is_text and not kind.reads_prompts:
             raise HdbenchError(
                 "--model {model}: reads plain text, and the answers of {benchmark} are records: "
                 "choose a model that takes a prompt",

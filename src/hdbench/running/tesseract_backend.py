@@ -98,7 +98,7 @@ class TesseractBackend(Backend):
             texts = [_read(image, self._timeout) for image in images]
         except HdbenchError as error:
             return Reply(None, seconds=time.monotonic() - begun, error=error.message)
-        text = "\n".join(filter(None, texts))
+        text = "\f".join(texts)  # a page break, as in a text for a ground truth of several pages
         return Reply(text, seconds=time.monotonic() - begun, finish_reason="stop")
 
 

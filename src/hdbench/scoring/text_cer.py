@@ -225,6 +225,7 @@ class TextCer(Metric):
             return None
         truth, rewritten = prepared or PreparedTexts({}, rewritten=False)
         if name is None:
+            text = text.replace("\f", "\n")
             return TextRecord({field: text}, PreparedTexts({field: truth.get(field)}, rewritten))
         pages = pages_of(truth, name)
         parts = _PAGE_BREAK.split(text)

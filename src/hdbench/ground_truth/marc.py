@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hdbench.answers.records import Truth, Truths
 from hdbench.common.extras import needed
 from hdbench.common.xml_documents import elements_of, name_of, read_document
-from hdbench.errors import HdbenchError, Message, shortened
+from hdbench.errors import HdbenchError, Message, escaped, shortened
 from hdbench.ground_truth.marc_mapping import DEFAULT_MAPPING, read_mapping
 from hdbench.ground_truth.page_files import other_xml
 from hdbench.ground_truth.remarks import Remarks
@@ -98,7 +98,7 @@ def read_marc(path: Path, mapping: Path | None = None, *, skip_damaged: bool = F
                     if record.control
                     else "record {number} ({where}) {fault}",
                     number=number,
-                    **record._asdict(),
+                    **record._replace(control=escaped(record.control))._asdict(),
                 )
             )
             continue

@@ -68,6 +68,8 @@ def canonical_value(value: Any, depth: int = MAX_DEPTH) -> Any:
     """
     if isinstance(value, str):
         return canonical_text(value)
+    if depth == MAX_DEPTH and _is_plain(value):
+        return value
     form: Any
     if isinstance(value, dict) and depth:
         form = {
@@ -78,6 +80,18 @@ def canonical_value(value: Any, depth: int = MAX_DEPTH) -> Any:
     else:
         return value
     return value if form == value else form
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether all texts are surely in canonical form, as those of nearly all records are.
+
+    `repr` is quick, and escapes whatever is not printable, which all but NFC is about.
+    """
+    try:
+        text = repr(value)
+    except RecursionError:
+        return False
+    return "\\" not in text and (text.isascii() or is_normalized("NFC", text))
 
 
 def _canonical_sign(match: re.Match[str]) -> str:

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdbench.answers.cells import is_blank
-from hdbench.answers.columns import Column, FieldPath, field_paths, propose
+from hdbench.answers.columns import Column, propose
+from hdbench.answers.field_paths import FieldPath, field_paths
 from hdbench.answers.records import mapped
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.table_files import read_table

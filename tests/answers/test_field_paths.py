@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from hdbench.answers.columns import FieldPath, field_paths
+from hdbench.answers.field_paths import FieldPath, field_paths
 from hdbench.answers.schema import AnswerSchema
 
 SCRIPTS = Path(__file__).parents[2] / "dataset_scripts"

@@ -18,7 +18,7 @@ from hdbench.annotating.metadata import TakenError, check_collection
 from hdbench.annotating.store import Store
 from hdbench.annotating.suggestions import Suggestions, read_authorities
 from hdbench.answers.answers import Answers
-from hdbench.answers.columns import field_paths
+from hdbench.answers.field_paths import field_paths
 from hdbench.answers.files import open_container
 from hdbench.answers.ids import match_ids
 from hdbench.answers.run_info import is_run, read_run_info

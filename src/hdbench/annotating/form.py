@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hdbench.answers.columns import field_paths
+from hdbench.answers.field_paths import field_paths
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.schema_parts import choices_of, types_of
 from hdbench.answers.titles import title_of

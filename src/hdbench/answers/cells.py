@@ -24,7 +24,9 @@ FAULTS = frozenset(
 )
 """Texts that a spreadsheet shows where a formula failed."""
 
-BLANK = frozenset({"", "-", "–", "—", "n/a", "n. a.", "k. a.", "k.a.", "#n/a", "#nv"})
+BLANK = frozenset({"", "-", "–", "—", "n/a", "n. a.", "k. a.", "k.a."}) | {
+    word.casefold() for word in MISSING
+}
 """Contents of a cell without a value, case-folded: `k. A.` is German for `n/a`."""
 
 SEPARATORS = ("|", ";", "\n", " / ")

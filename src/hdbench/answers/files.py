@@ -11,10 +11,8 @@ from hdbench.answers.container import AnswersSource, Container
 from hdbench.answers.encodings import UTF16_MARKS, write_as_utf8
 from hdbench.answers.folders import answers_files, open_items
 from hdbench.answers.forms import (
-    GZIP,
     JSON_LINES,
     ZIP,
-    ZSTANDARD,
     accepted,
     head_of,
     of_other_kind,
@@ -27,16 +25,14 @@ from hdbench.answers.records import table_answers
 from hdbench.answers.run_parts import run_parts
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import csv_table, workbook_table
-from hdbench.answers.unpacking import check_unpacked, gunzip, unpack_zstandard, write_as_lines
+from hdbench.answers.unpacking import PACKED, check_unpacked, gunzip, unpack_zstandard
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
 
 _WRITERS: dict[bytes, Callable[[Path, Path, str], None]] = {
     **dict.fromkeys(UTF16_MARKS, write_as_utf8),
-    GZIP: gunzip,
-    ZSTANDARD: unpack_zstandard,
-    b"PAR1": write_as_lines,
+    **PACKED,
 }
 """Beginnings of files that are read from a plain copy, and what writes it."""
 

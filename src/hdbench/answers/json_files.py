@@ -322,12 +322,7 @@ def _read_whole(source: AnswersSource) -> Container:
             model = reader.model(answer, where) if is_entry else None
             runs.setdefault(model, {})[item_id] = AnswerEntry(where, fields)
         return Container(runs)
-    rows: list[tuple[str, dict[str, Any]]] = []
-    for number, entry in enumerate(value, start=1):
-        where = Message("{place}: entry {number}", place=name, number=number)
-        if not isinstance(entry, dict):
-            raise HdbenchError("{place}: must be a JSON object in braces, with an id", place=where)
-        rows.append((where, entry))
+    rows = objects_in(value, name)
     if any(reader.is_row(entry) for _, entry in rows):
         return table_answers(rows_table(rows, name), schema, source.ids)
     for where, entry in rows:
@@ -339,6 +334,25 @@ def _read_whole(source: AnswersSource) -> Container:
             )
         ids[item_id] = AnswerEntry(_place(name, item_id), reader.entry(entry, where))
     return Container(runs)
+
+
+def objects_in(values: list[Any], name: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return the entries of a list, each with its place.
+
+    Args:
+        values: the list.
+        name: what messages call its file.
+
+    Raises:
+        HdbenchError: an entry is no object.
+    """
+    entries: list[tuple[str, dict[str, Any]]] = []
+    for number, entry in enumerate(values, start=1):
+        where = Message("{place}: entry {number}", place=name, number=number)
+        if not isinstance(entry, dict):
+            raise HdbenchError("{place}: must be a JSON object in braces, with an id", place=where)
+        entries.append((where, entry))
+    return entries
 
 
 def _place(name: str, item_id: str) -> str:

@@ -17,9 +17,10 @@ from hdbench.answers.cells import (
     undivided,
     value_of,
 )
-from hdbench.answers.columns import KEY, LEFT_OUT, Column, check_places, field_paths, propose
+from hdbench.answers.columns import KEY, LEFT_OUT, Column, check_places, propose
 from hdbench.answers.container import AnswerEntry, Container
 from hdbench.answers.entries import ABOUT, CONTENTS, IDS, about, put, shown
+from hdbench.answers.field_paths import field_paths
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import Table, place_of
 from hdbench.errors import HdbenchError, Message, joined

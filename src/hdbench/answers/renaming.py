@@ -1,10 +1,10 @@
 """Keys of answers that are a field's heading or title, given the field's own name."""
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
-from hdbench.answers.columns import TargetFields, field_paths
 from hdbench.answers.entries import put
+from hdbench.answers.field_paths import FieldPath, TargetFields, field_paths
 from hdbench.answers.schema import AnswerSchema
 from hdbench.errors import Message, joined
 
@@ -26,9 +26,8 @@ class FieldNames:
     """
 
     def __init__(self, schema: AnswerSchema) -> None:
+        self._schema = schema
         self._names = schema.names
-        self._paths = field_paths(schema)
-        self._fields = TargetFields(self._paths)
         self._path_of = lru_cache(maxsize=1000)(self._find)
         self.found: dict[str, str] = {}
 
@@ -69,8 +68,15 @@ class FieldNames:
         ]
         return [Message("keys of answers read as fields: {columns}", columns=joined(pairs))]
 
+    @cached_property
+    def _targets(self) -> tuple[list[FieldPath], TargetFields]:
+        """The fields, which hardly any run has to be searched for."""
+        paths = field_paths(self._schema)
+        return paths, TargetFields(paths)
+
     def _find(self, key: str) -> str | None:
         """Return the one field that a key surely means."""
-        sure = sorted((like for like in self._fields.like(key) if like.sure), reverse=True)
-        path = self._paths[sure[0].field].path if sure else None
+        paths, fields = self._targets
+        sure = sorted((like for like in fields.like(key) if like.sure), reverse=True)
+        path = paths[sure[0].field].path if sure else None
         return None if path is None or "[]." in path else path

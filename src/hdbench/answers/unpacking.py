@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.answers.bounds import MAX_CELLS, too_many_cells
+from hdbench.answers.forms import GZIP, ZSTANDARD
 from hdbench.common.jsonio import MAX_LINE, parse_json
 from hdbench.errors import HdbenchError, Message, is_full, write_reason
 
@@ -203,3 +204,7 @@ def _damaged(name: str, kind: str, error: Exception) -> HdbenchError:
         )
     reason = next(iter(str(error).splitlines()), "")[:200]
     return HdbenchError("{place}: a damaged {kind} file: {why}", place=name, kind=kind, why=reason)
+
+
+PACKED = {GZIP: gunzip, ZSTANDARD: unpack_zstandard, b"PAR1": write_as_lines}
+"""Beginnings of files that are not read as they are, and what writes them as plain ones."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.answers.columns import field_paths
+from hdbench.answers.field_paths import field_paths
 from hdbench.answers.letters import folded
 from hdbench.authorities.identifiers import AuthorityTable, read_authority_table, split_field
 from hdbench.benchmarks.benchmark import Benchmark

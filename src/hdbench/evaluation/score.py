@@ -267,9 +267,11 @@ def _scored(
             "{benchmark}: no item has a ground truth to score against", benchmark=run.benchmark.id
         )
     return [
-        scoring.result(run, answers, items, answered, drafts, names=reader.renamed_keys)
+        scoring.result(
+            *(run, answers, items, answered, drafts),
+            names=readers[scoring.rules.read_as].renamed_keys,
+        )
         for scoring in scorings
-        for reader in [readers[scoring.rules.read_as]]
     ]
 
 

@@ -10,7 +10,7 @@ from hdbench.answers.encodings import decode
 from hdbench.answers.entries import nested, shown
 from hdbench.answers.forms import JSON_LINES, of_other_kind, other_kind
 from hdbench.answers.ids import plain_form
-from hdbench.answers.json_files import parse_file, read_whole
+from hdbench.answers.json_files import objects_in, parse_file, read_whole
 from hdbench.answers.members import Folder
 from hdbench.answers.records import Truth, Truths
 from hdbench.answers.tables import Table, rows_table
@@ -134,13 +134,7 @@ def _listed(value: Any, name: str) -> list[tuple[str, dict[str, Any]]]:
     """Return the entries of a list, or an object as the only one, with their places."""
     if isinstance(value, dict):
         return [(name, value)] if value else []
-    entries: list[tuple[str, dict[str, Any]]] = []
-    for number, entry in enumerate(value, start=1):
-        where = Message("{place}: entry {number}", place=name, number=number)
-        if not isinstance(entry, dict):
-            raise HdbenchError("{place}: must be a JSON object in braces", place=where)
-        entries.append((where, entry))
-    return entries
+    return objects_in(value, name)
 
 
 def _of_entry(entry: dict[str, Any], where: str, beside: dict[str, str]) -> Truth:

@@ -11,7 +11,7 @@ from hdbench.annotating.agreement import agreement_of_recipe
 from hdbench.annotating.media import CollectionMedia
 from hdbench.annotating.metadata import check_collection
 from hdbench.annotating.progress import ProgressReader, TruthProgress
-from hdbench.answers.columns import FieldPath, field_paths
+from hdbench.answers.field_paths import FieldPath, field_paths
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.names import DESCRIPTION

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from hdbench.answers.columns import field_paths
+from hdbench.answers.field_paths import field_paths
 from hdbench.answers.letters import text_of
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import Benchmark

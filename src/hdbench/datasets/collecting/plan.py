@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.answers.columns import Column, FieldPath, field_paths, propose
+from hdbench.answers.columns import Column, propose
+from hdbench.answers.field_paths import FieldPath, field_paths
 from hdbench.answers.records import Truth, Truths, mapped
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import Table

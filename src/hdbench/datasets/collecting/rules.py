@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.answers.cells import is_date
-from hdbench.answers.columns import Column, field_paths
+from hdbench.answers.columns import Column
+from hdbench.answers.field_paths import field_paths
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.words import meanings, plain
 from hdbench.benchmarks.names import full_name, recipe_names

@@ -5,11 +5,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 
 from hdbench.answers.encodings import UTF16_MARKS
-from hdbench.answers.forms import GZIP, ZSTANDARD
 from hdbench.answers.records import Truths
 from hdbench.answers.table_files import read_table
 from hdbench.answers.tables import Table
-from hdbench.answers.unpacking import gunzip, unpack_zstandard, write_as_lines
+from hdbench.answers.unpacking import PACKED
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
@@ -19,9 +18,6 @@ from hdbench.ground_truth.page_files import other_xml, read_page_files
 from hdbench.page_text.reading import HEAD, form_of
 
 _LEADER = re.compile(rb"\d{5}.{5}22\d{5}.{3}4500", re.DOTALL)  # of MARC21
-
-_PACKED = {GZIP: gunzip, ZSTANDARD: unpack_zstandard, b"PAR1": write_as_lines}
-"""Beginnings of files that are not read as they are, and what writes them as plain ones."""
 
 ACCEPTED = Message(
     "a ground truth is CSV, XLSX, ODS, Parquet, JSON, JSON Lines, MARC21, MARCXML, PAGE XML, ALTO, "
@@ -77,7 +73,7 @@ def _unpacked(path: Path, scratch: Path) -> tuple[Path, bytes]:
     """Return a file that is not packed, and its beginning."""
     for _ in range(2):  # Parquet may be packed itself
         head = _head(path)
-        write = next((write for magic, write in _PACKED.items() if head.startswith(magic)), None)
+        write = next((write for magic, write in PACKED.items() if head.startswith(magic)), None)
         if write is None:
             return path, head
         ending = path.suffix.lower() in (".gz", ".zst")

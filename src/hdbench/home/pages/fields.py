@@ -5,7 +5,7 @@ from hashlib import sha256
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from hdbench.answers.columns import FieldPath
+from hdbench.answers.field_paths import FieldPath
 from hdbench.answers.titles import FieldTitles, with_titles
 from hdbench.common.folder_files import text_in
 from hdbench.common.jsonio import parse_file, write_json, write_whole

@@ -36,6 +36,7 @@ Args:
         `hyphenation`, `diacritics`, `{"remove": "…"}`; or such a list for each of `cer`, `wer` and
         `similarity`. Default `["nfc"]`.
     unit (str): what a character is: `character` (a code point) or `grapheme`. Default `character`.
+    watch (str): characters to follow, as `ſꝛæ`, or ranges of them. Default none.
     xml (bool): also return `well_formed`. Default False.
     unanswered, round, sum, figures: for published rules; the metric's card describes them.
     details (bool): also return `fields` and `per_item`. Default False.
@@ -43,10 +44,13 @@ Args:
 Returns:
     cer, wer, cer_macro, wer_macro, cer_items, wer_items (float): lower is better; the first two can
         exceed 1.0.
-    cer_capped, wer_capped (float): 0.0 to 1.0, lower is better: runs are compared by these in place
-        of `cer` and `wer`, in which one item can outweigh all others.
-    runaway_share, wer_runaway_share (float): 0.0 to 1.0, lower is better: the share of items with a
-        rate of 1.0 or more.
+    cer_without_failures (float or None): the micro CER of items where it is below 1, by which runs
+        are compared; None if there are none. Lower is better.
+    failure_share (float): 0.0 to 1.0, lower is better: the share of items with a CER of 1 or more.
+    bwer, order_gap (float): the WER of the words without their order, and the rest of the WER;
+        lower is better.
+    watch_kept, watch_added (float or None): with `watch`, the share of these characters kept
+        (higher is better), and how many were added per 1,000 (lower is better).
     similarity (float): 0.0 to 1.0, higher is better.
     well_formed (float or None): with `xml`, 0.0 to 1.0, higher is better.
     texts, texts_perfect (int): the texts that are scored, and those without an error.

@@ -146,21 +146,21 @@ def pages(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_groups_of_transcriptions_use_interval_of_capped_rate(pages):
+def test_groups_of_transcriptions_use_the_interval_of_what_was_read(pages):
     result = score("hdb/cards", "b.jsonl")
     found = of(result, "half")
-    assert (found.headline, found.judged_by) == ("cer", "cer_capped")
+    assert (found.headline, found.judged_by) == ("cer", "cer_without_failures")
     first, second = found.groups
     assert first.figure == first.judged == pytest.approx(1 / len(TEXT))
     # Each of the two pages has the letter that is wrong and eight times the text too much.
     wrong = 18 + 2 * (1 + 8 * len(TEXT))
     assert second.figure == pytest.approx(wrong / (20 * len(TEXT)))
-    assert second.judged == pytest.approx((2 + 18 / len(TEXT)) / 20)
-    alone = intervals(result.of_items(range(20, 40))).figures
-    assert second.interval == alone["cer_capped"]
-    assert second.interval.low < second.judged < second.interval.high
+    assert second.judged == pytest.approx(1 / len(TEXT))
+    alone = intervals(result.of_items(range(20))).figures
+    assert first.interval == alone["cer_without_failures"]
+    assert second.interval is None  # only 18 pages were read
     group = found.to_dict()["groups"][1]
-    assert (group["cer"], group["cer_capped"]) == (second.figure, second.judged)
+    assert (group["cer"], group["cer_without_failures"]) == (second.figure, second.judged)
     assert "judged" not in group
 
 

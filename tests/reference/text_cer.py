@@ -253,10 +253,11 @@ def score_run(pairs, **given):
         figures[f"{figure}_macro"] = add(of_items, options["sum"]) / len(texts)
         items = [one["means"][figure] for one in scores]
         figures[f"{figure}_items"] = add(items, options["sum"]) / len(items)
-        capped = [min(1.0, own_rate(one["texts"], figure)) for one in scores]
-        figures[f"{figure}_capped"] = sum(capped) / len(capped)
-        share = {"cer": "runaway_share", "wer": "wer_runaway_share"}[figure]
-        figures[share] = sum(each == 1 for each in capped) / len(capped)
+    read = [one for one in scores if own_rate(one["texts"], "cer") < 1]
+    figures["failure_share"] = (len(scores) - len(read)) / len(scores)
+    errors, length = (sum(t["cer"][i] for one in read for t in one["texts"]) for i in (0, 1))
+    if length:
+        figures["cer_without_failures"] = errors / length
     words = sum(text["wer"][1] for text in texts)
     figures["bwer"] = sum(text["bag"] for text in texts) / words
     figures["order_gap"] = figures["wer"] - figures["bwer"]

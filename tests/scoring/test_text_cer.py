@@ -68,24 +68,40 @@ def test_micro_counts_characters_macro_texts_and_items_items():
     assert (found["texts"], found["texts_perfect"], found["items_perfect"]) == (3, 1, 0)
 
 
-def test_capped_rates_limit_each_item_to_one_and_count_runaways():
+def test_items_with_a_rate_of_one_or_more_are_failures_and_the_others_have_a_rate_of_their_own():
     ordinary = (pages("ax", "abcdefgh"), pages("ab", "abcdefgh"))  # 1 of 10
-    runaway = (pages("abcd" * 50, "ab"), pages("abcd", "ab"))  # 196 of 6
+    longer = (pages("abcd"), pages("abcdef"))  # 2 of 6
+    endless = (pages("abcd" * 50, "ab"), pages("abcd", "ab"))  # 196 of 6
     exact = (pages("xyz"), pages("abc"))  # 3 of 3
     missing = (None, pages("abcd"))
-    found = figures(ordinary, runaway, exact, missing, texts=PAGES)
-    assert found["cer"] == (1 + 196 + 3 + 4) / (10 + 6 + 3 + 4)
-    assert found["cer_capped"] == pytest.approx((1 / 10 + 1 + 1 + 1) / 4)
-    assert found["runaway_share"] == 3 / 4
-    # In words: 1 of 2, 1 of 2, 1 of 1, 1 of 1.
-    assert found["wer_capped"] == pytest.approx((1 / 2 + 1 / 2 + 1 + 1) / 4)
-    assert found["wer_runaway_share"] == 2 / 4
+    found = figures(ordinary, longer, endless, exact, missing, texts=PAGES)
+    assert found["cer"] == (1 + 2 + 196 + 3 + 4) / (10 + 6 + 6 + 3 + 4)
+    assert found["failure_share"] == 3 / 5
+    assert found["cer_without_failures"] == (1 + 2) / (10 + 6)
+    assert figures(missing, texts=PAGES)["cer_without_failures"] is None
 
 
-def test_an_item_without_text_is_a_runaway_only_with_errors():
+def test_an_item_without_text_is_a_failure_only_with_errors():
     empty = ({"text": ""}, {"text": ""})
     found = figures(empty, ({"text": "a"}, {"text": ""}), ({"text": "abcd"}, {"text": "abcd"}))
-    assert (found["cer_capped"], found["runaway_share"]) == (1 / 3, 1 / 3)
+    assert (found["cer_without_failures"], found["failure_share"]) == (0, 1 / 3)
+
+
+def test_watched_characters_are_kept_in_their_place_lost_or_added():
+    answer = "Das wax das Jahr æ, iſt"
+    truth = "Daſz war daſ Jahr, iſt"
+    found = figures(({"text": answer}, {"text": truth}), watch="ſæꝛ-ꝝ")
+    assert found["watch_kept"] == 1 / 3
+    assert found["watch_added"] == 1000 * 1 / len(truth)
+    none = figures(({"text": "ſ"}, {"text": "s"}), watch="ſ")
+    assert (none["watch_kept"], none["watch_added"]) == (None, 1000)
+    assert "watch_kept" not in figures(({"text": "ſ"}, {"text": "s"})) or none["watch_kept"] is None
+
+
+@pytest.mark.parametrize("watch", [7, ["ſ"], "z-a"])
+def test_watched_characters_are_a_text(watch):
+    with pytest.raises(HdbenchError, match="watch: "):
+        TextCer(watch=watch)
 
 
 @pytest.mark.parametrize("empty", [None, "", " \n", [], {}, ["abcd"]])

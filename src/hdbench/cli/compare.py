@@ -134,15 +134,15 @@ def print_pairs(console: Console, comparisons: Sequence[Comparison]) -> None:
     table = localized_table(title, "A", "B", right=("A - B", "95% interval", "p"))
     table.add_column()
     for pair in comparisons:
-        difference = pair.figures[pair.judged_by]
-        interval = difference.interval
+        difference = pair.figures.get(pair.judged_by)
+        interval = difference and difference.interval
         table.add_row(
             printable(pair.a),
             printable(pair.b),
-            number(difference.difference, "+.4f"),
+            number(difference.difference, "+.4f") if difference else "–",
             ends(interval.low, interval.high, form="+.4f") if interval else "–",
             number(pair.p_holm, ".4f"),
-            localized("not separable")
+            localized("{verdict}", verdict=pair.verdict)
             if pair.better is None
             else localized("{better} is better", better="A" if pair.better == pair.a else "B"),
         )

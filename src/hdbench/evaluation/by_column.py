@@ -12,6 +12,7 @@ from hdbench.results.warning_texts import Message, in_words, message
 from hdbench.scoring.metric import judging_figure
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, intervals
 from hdbench.statistics.differences import Differences
+from hdbench.statistics.failures import figure_without_failures, on_common_items
 from hdbench.statistics.resampling import tables
 
 MAX_GROUPS = 50
@@ -177,6 +178,13 @@ def differences_by_column(
             a.of_items(positions),
             b.of_items([position_in_b[a.ids[index]] for index in positions]),
         )
+        without = figure_without_failures(a.metric, judged_by)
+        if without is not None:
+            common = on_common_items(tables(parts, parts[0].ids), without, seed=seed)
+            difference = None if common.a is None else common.a - (common.b or 0.0)
+            return GroupDifference(
+                value, len(positions), common.a, common.b, difference, common.interval
+            )
         one, other = (part.rates.get(judged_by) for part in parts)
         if one is None or other is None:
             return GroupDifference(value, len(positions), one, other, None, None)

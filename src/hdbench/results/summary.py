@@ -147,7 +147,11 @@ class ResultSummary:
     def figures(self) -> list[RatedFigure]:
         """The rates that have a value, the headline first."""
         rates, headline = self.result.rates, self.result.headline
-        names = [figure.name for figure in self.result.metric.figures if figure.is_rate]
+        names = [
+            figure.name
+            for figure in self.result.metric.figures
+            if figure.is_rate and (figure.in_short or figure.name == headline)
+        ]
         with_value = [name for name in names if rates.get(name) is not None]
         return [self.figure(name) for name in sorted(with_value, key=lambda name: name != headline)]
 

@@ -97,12 +97,12 @@ class Figure:
         judged_by: the figure by which runs are compared and ranked in place of one that has no
             interval; None if there is none.
         share_of: the statistic, 0 or 1 for each item, whose mean it is, if it is a share of items.
-        worst_share: the figure that is the share of the items in which it is as bad as possible,
-            1.0, if it is a mean over items in which that is rare; see
-            `hdbench.statistics.rare_failures`.
+        leaves_out: the figure that is the share of the items which this ratio leaves out, if it
+            leaves out any; see `hdbench.statistics.failures`.
         divided_by: for each ratio that it is or is made of, the statistics that add up to the
             divisor, or are subtracted if a `LESS` stands before their names; empty if that is the
             number of items. Items in which the sum is zero say nothing about the ratio.
+        in_short: whether tables on a first page have it; files have all.
     """
 
     name: str
@@ -113,8 +113,9 @@ class Figure:
     has_interval: bool = True
     judged_by: str | None = None
     share_of: str | None = None
-    worst_share: str | None = None
+    leaves_out: str | None = None
     divided_by: Divisors = ()
+    in_short: bool = True
 
     @property
     def is_rate(self) -> bool:
@@ -136,10 +137,17 @@ class Figure:
 
     @classmethod
     def errors(
-        cls, *names: str, always: bool = True, divided_by: Divisors = ()
+        cls,
+        *names: str,
+        always: bool = True,
+        divided_by: Divisors = (),
+        in_short: bool = True,
     ) -> tuple[Self, ...]:
         """Error rates and errors, for which lower is better."""
-        return tuple(cls(name, "error", False, always, divided_by=divided_by) for name in names)
+        return tuple(
+            cls(name, "error", False, always, divided_by=divided_by, in_short=in_short)
+            for name in names
+        )
 
     @classmethod
     def counts(
@@ -416,7 +424,7 @@ def judging_figure(metric: Metric, name: str) -> str:
     Example:
         >>> from hdbench.scoring import METRICS
         >>> judging_figure(METRICS["text_cer"](), "cer")
-        'cer_capped'
+        'cer_without_failures'
     """
     figure = figure_of(metric, name)
     return name if figure is None or figure.judged_by is None else figure.judged_by

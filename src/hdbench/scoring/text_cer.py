@@ -31,18 +31,21 @@ from hdbench.scoring.metric import (
     figure_names,
 )
 from hdbench.scoring.normalize import Normalizer
-from hdbench.scoring.rates import ratio, rounded, truncated
+from hdbench.scoring.rates import only_if, ratio, rounded, truncated
 from hdbench.scoring.similarity import similarity
-from hdbench.scoring.transcriptions.options import DEFAULTS, RATES, read_steps, read_texts
+from hdbench.scoring.transcriptions.options import (
+    DEFAULTS,
+    RATES,
+    read_steps,
+    read_texts,
+    read_watched,
+)
 from hdbench.scoring.transcriptions.texts import Invented, Text, is_xml, page_texts, pages_of
 
 _PAGE_BREAK = re.compile(r"\f|^---[ \t]*$", re.MULTILINE)
 
 MAX_PAIRS = 1_000_000
 """Maximum number of pairs of pages that are compared; an answer's further pages are invented."""
-
-_RUNAWAYS = {"cer": "runaways", "wer": "wer_runaways"}
-_SHARES = {"cer": "runaway_share", "wer": "wer_runaway_share"}
 
 
 class PreparedTexts(NamedTuple):
@@ -72,9 +75,13 @@ class TextCer(Metric):
     `order_gap`, what the WER has beyond it, is what words in another order cost.
 
     One answer that repeats itself without end can make the micro CER of a whole run. So runs are
-    compared by `cer_capped`: the mean over items of each item's micro CER, at most 1.0. Items that
-    reach 1.0 are runaways, among them those without an answer, and `runaway_share` is their share.
-    `wer_capped` and `wer_runaway_share` are the same for the WER.
+    compared by two figures: `failure_share`, the share of items whose micro CER is 1 or more, those
+    without an answer among them, and `cer_without_failures`, the micro CER over all other items.
+
+    Of the characters in `watch`, `watch_kept` is the share of those in the references that the
+    answers have in their place (higher is better), and `watch_added` how many the answers have
+    where the references do not, per 1,000 characters of these (lower is better), both by the
+    alignment that the CER has (as HCPR and AIR in Levchenko, 2025, arXiv 2510.06743).
 
     Null, white space alone, and what is neither text nor number count as an empty text. A text
     without counterpart has similarity 0.0 and a rate of 1.0. An empty reference has a rate of 0.0
@@ -93,6 +100,8 @@ class TextCer(Metric):
             `diacritics`, `{"remove": CHARACTERS}`; or such a list for each of `cer`, `wer` and
             `similarity`.
         unit: `character` (code points) or `grapheme` (what a reader takes for one character).
+        watch: characters that matter to an edition, as `ſꝛæ`, or ranges of them, as `Α-ω`;
+            adds `watch_kept` and `watch_added`.
         xml: adds `well_formed`, the share of texts that parse as XML.
         unanswered: `failure`, or `empty_object`: an item without an answer is one with `{}`.
         round: `{"text": DIGITS, "item": DIGITS, "run": DIGITS}`: rounds figures.
@@ -116,15 +125,17 @@ class TextCer(Metric):
         "cer_length",
         "cer_sum",
         "cer",
-        "cer_capped",
-        "runaways",
+        "failures",
+        "read_errors",
+        "read_length",
         "wer_errors",
         "wer_length",
         "wer_sum",
         "wer",
-        "wer_capped",
-        "wer_runaways",
         "bwer_errors",
+        "watched",
+        "watched_kept",
+        "watched_added",
         "similarity",
         "texts",
         "texts_perfect",
@@ -136,16 +147,24 @@ class TextCer(Metric):
     item_figure: ClassVar[str] = "similarity"
     figures: ClassVar[tuple[Figure, ...]] = (
         # A single answer that repeats itself without end can outweigh all others.
-        Figure("cer", "error", False, has_interval=False, judged_by="cer_capped"),
-        Figure("cer_capped", "error", False, worst_share="runaway_share"),
-        Figure("runaway_share", "error", False, share_of="runaways"),
-        Figure("wer", "error", False, has_interval=False, judged_by="wer_capped"),
-        Figure("wer_capped", "error", False, worst_share="wer_runaway_share"),
-        Figure("wer_runaway_share", "error", False, share_of="wer_runaways"),
+        Figure("cer", "error", False, has_interval=False, judged_by="cer_without_failures"),
+        Figure(
+            "cer_without_failures",
+            "error",
+            False,
+            always=False,
+            leaves_out="failure_share",
+            divided_by=(("read_length",),),
+        ),
+        Figure("failure_share", "error", False, share_of="failures"),
+        Figure("wer", "error", False, has_interval=False, judged_by="cer_without_failures"),
         Figure("bwer", "error", False, has_interval=False),
         Figure("order_gap", "error", False, has_interval=False),
-        *Figure.errors("cer_macro", "wer_macro", divided_by=(("texts",),)),
-        *Figure.errors("cer_items", "wer_items"),
+        *Figure.errors("cer_macro", "wer_macro", in_short=False, divided_by=(("texts",),)),
+        *Figure.errors("cer_items"),
+        *Figure.errors("wer_items", in_short=False),
+        *Figure.rates("watch_kept", always=False, divided_by=(("watched",),)),
+        Figure("watch_added", "error", False, always=False, has_interval=False),
         *Figure.rates("similarity"),
         *Figure.rates("well_formed", always=False, divided_by=(("texts",),)),
         *Figure.counts("texts", "texts_perfect", "items_perfect", higher_is_better=True),
@@ -165,6 +184,7 @@ class TextCer(Metric):
         )
         unit = one_of("unit", self._options["unit"], ("character", "grapheme"))
         self._split = _graphemes if unit == "grapheme" else _as_it_is
+        self._watched = read_watched(self._options["watch"])
         self._xml = self._options["xml"]
         if not isinstance(self._xml, bool):
             raise HdbenchError("xml: {value} is not true or false", value=repr(self._xml))
@@ -244,10 +264,11 @@ class TextCer(Metric):
 
         Returns:
             For `cer` and `wer` the summed errors and lengths, the sum over texts of the rates, and
-            the item's mean (0.0 to 1.0, lower is better); its micro rates, at most 1.0
-            (`cer_capped`, `wer_capped`), and whether they are 1.0 (`runaways`, `wer_runaways`); the
-            errors in words without their order (`bwer_errors`); its mean `similarity` (0.0 to 1.0,
-            higher is better); how many texts there are, are perfect, and parse as XML; how many
+            the item's mean (0.0 to 1.0, lower is better); whether its micro CER is 1 or more
+            (`failures`), otherwise its errors and length once more (`read_errors`, `read_length`);
+            the errors in words without their order (`bwer_errors`); the characters of `watch` in
+            the ground truth, those kept, and those added; its mean `similarity` (0.0 to 1.0, higher
+            is better); how many texts there are, are perfect, and parse as XML; how many
             characters are invented; `perfect`: 1 if the answer needs no edit; `EFFORT`: the edit
             distance of all texts with the invented ones, and the characters of the ground truth.
         """
@@ -261,9 +282,7 @@ class TextCer(Metric):
             statistics[f"{rate}_length"] = sum(text.lengths[rate] for text in texts)
             statistics[f"{rate}_sum"] = total
             statistics[rate] = self._rounded(total / len(rates) if rates else 0.0, "item")
-            micro = _micro(statistics[f"{rate}_errors"], statistics[f"{rate}_length"])
-            statistics[f"{rate}_capped"] = min(1.0, micro)
-            statistics[_RUNAWAYS[rate]] = int(micro >= 1)
+        is_read = _micro(statistics["cer_errors"], statistics["cer_length"]) < 1
         alike = [text.similarity for text in texts]
         mean = self._total(alike) / len(alike) if alike else 1.0
         perfect = sum(_is_perfect(text) for text in texts)
@@ -273,7 +292,11 @@ class TextCer(Metric):
         errors = sum(text.errors["cer"] for text in texts if text.reference)  # others are invented
         return ItemScore(
             statistics
+            | self._watched_in(texts)
             | {
+                "failures": int(not is_read),
+                "read_errors": statistics["cer_errors"] * is_read,
+                "read_length": statistics["cer_length"] * is_read,
                 "bwer_errors": sum(text.bag_errors for text in texts),
                 "similarity": self._rounded(mean, "item"),
                 "texts": len(texts),
@@ -336,20 +359,26 @@ class TextCer(Metric):
         """
         texts, items = totals["texts"], totals["items"]
         figures: dict[str, Any] = {}
-        for rate in RATES:
-            figures[rate] = _micro(totals[f"{rate}_errors"], totals[f"{rate}_length"])
-            figures[f"{rate}_capped"] = ratio(totals[f"{rate}_capped"], items)
-            figures[_SHARES[rate]] = ratio(totals[_RUNAWAYS[rate]], items)
+        read, watched = totals["read_length"], totals["watched"]
+        figures["cer"] = _micro(totals["cer_errors"], totals["cer_length"])
+        figures["cer_without_failures"] = ratio(totals["read_errors"], read)
+        figures["failure_share"] = ratio(totals["failures"], items)
+        figures["wer"] = _micro(totals["wer_errors"], totals["wer_length"])
         figures["bwer"] = _micro(totals["bwer_errors"], totals["wer_length"])
         figures["order_gap"] = figures["wer"] - figures["bwer"]
         for rate in RATES:
             figures[f"{rate}_macro"] = ratio(totals[f"{rate}_sum"], texts)
         for rate in RATES:
             figures[f"{rate}_items"] = ratio(totals[rate], items)
+        figures["watch_kept"] = ratio(totals["watched_kept"], watched)
+        figures["watch_added"] = ratio(1000 * totals["watched_added"], totals["cer_length"])
         figures["similarity"] = ratio(totals["similarity"], items)
         figures["well_formed"] = ratio(totals["well_formed"], texts)
         figures = {name: self._rounded(figure, "run") for name, figure in figures.items()}
         figures |= {
+            "cer_without_failures": only_if(read, figures["cer_without_failures"]),
+            "watch_kept": only_if(watched, figures["watch_kept"]) if self._watched else None,
+            "watch_added": figures["watch_added"] if self._watched else None,
             "well_formed": figures["well_formed"] if self._xml else None,
             "texts": truncated(texts),
             "texts_perfect": truncated(totals["texts_perfect"]),
@@ -414,6 +443,23 @@ class TextCer(Metric):
             text.rates[rate] = self._rounded(worst if is_there else 1.0, "text")
         if is_there:
             text.similarity = self._rounded(self._alike(text), "text")
+
+    def _watched_in(self, texts: Sequence[Text]) -> dict[str, int]:
+        """Count the characters of `watch` that references have, and answers keep and add."""
+        if self._watched is None:
+            return {}
+        total = kept = added = 0
+        for text in texts:
+            ours, theirs = (
+                _normalized(side, self._steps["cer"])
+                for side in (text.reference, text.prediction or "")
+            )
+            total += len(self._watched.findall(ours))
+            added += len(self._watched.findall(theirs))
+            for block in Levenshtein.opcodes(ours, theirs):
+                if block.tag == "equal":
+                    kept += len(self._watched.findall(ours, block.src_start, block.src_end))
+        return {"watched": total, "watched_kept": kept, "watched_added": added - kept}
 
     def _alike(self, text: Text) -> float:
         steps = self._steps["similarity"]

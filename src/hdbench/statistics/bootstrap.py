@@ -9,17 +9,17 @@ import numpy as np
 
 from hdbench.errors import Message, joined
 from hdbench.scoring.metric import figure_of
-from hdbench.statistics.rare_failures import Rest, joined_level, parts_of, share_bounds
 from hdbench.statistics.resampling import (
     Array,
     StatisticsTable,
     bootstrap,
     check_settings,
-    expanded_tail,
+    mean_column,
     rate_names,
     tables,
 )
 from hdbench.statistics.scored import Scored
+from hdbench.statistics.share_bounds import weighted_bounds_of_share
 
 METHOD = "bootstrap over items and one unseen item, percentile intervals"
 WITHIN_STRATA = ", within strata"
@@ -181,12 +181,9 @@ def intervals(
     Three kinds of rates differ, as `Figure` declares:
 
     - One in which a single item can outweigh all others has no interval. For 20, 50, 150 and 263
-      simulated pages with one runaway answer in a hundred, that of micro CER held .15, .39, .70 and
-      .83 of the time (`tests/speed/runaway_coverage.py`).
-    - A share of items has the exact interval of Clopper and Pearson. A mean over items that is 1.0
-      in such an item, and below in others, has an interval that joins this one with that of the
-      rest; see `hdbench.statistics.rare_failures`. In the rest, the unseen item is at the lower end
-      only, and the upper one is that of the expanded percentile interval.
+      simulated pages with one endless answer in a hundred, that of micro CER held .15, .39, .70 and
+      .83 of the time.
+    - A share of items has the exact interval of Clopper and Pearson.
     - A ratio about which few items say something, such as the precision of a run with few answers,
       has an interval only if these are at least 20, and the unseen item is one of these, not of all
       items. If they differ much in what they add to the divisor, as lists of very different
@@ -212,7 +209,7 @@ def intervals(
     if items < MIN_ITEMS:
         ranges, method = item_ranges(result, names), method_of([result])
         return Intervals(items, resamples, level, seed, {}, ranges, too_few(items), method)
-    table = Rest(*tables([result], result.ids)[0])
+    [table] = tables([result], result.ids)
     without = {name: why for name in names if (why := why_without(table, name)) is not None}
     names = [name for name in names if name not in without]
     figures = {}
@@ -223,7 +220,7 @@ def intervals(
     for name in names:
         figure = figure_of(result.metric, name)
         if figure is not None and figure.share_of is not None:
-            figures[name] = Interval(*share_bounds([table], figure.share_of, level))
+            figures[name] = share_interval([table], figure.share_of, level)
     method = method_of([result]) + _adapted(table, names)
     return Intervals(items, resamples, level, seed, figures, {}, None, method, without)
 
@@ -255,34 +252,41 @@ def why_without(table: StatisticsTable, name: str) -> str | None:
 
 
 def drawn_interval(
-    runs: Sequence[Rest], figure: str, drawn: Array, level: float, seed: int
+    runs: Sequence[StatisticsTable], figure: str, drawn: Array, level: float, seed: int
 ) -> Interval:
     """Return the interval of a rate, or of its mean over runs, from drawn items.
-
-    That of a rate which is at its worst in some items joins two; see
-    `hdbench.statistics.rare_failures`.
 
     Args:
         runs: one run, or several of a model, with the same items in the same order.
         figure: the rate's name.
-        drawn: the rate, or its rest, in each draw.
+        drawn: the rate in each draw.
         level: the nominal coverage.
         seed: the seed of the draws.
     """
-    run, parts = runs[0], parts_of(runs[0].metric, figure)
-    if parts is None:
-        return figure_interval(drawn, min(run.support(figure)[1] for run in runs), level, seed)
-    part_level = joined_level(level)
-    low, high = share_bounds(runs, parts.statistic, part_level)
-    low += figure_interval(drawn, run.effective, part_level, seed).low
-    high += float(np.quantile(drawn, 1 - expanded_tail(run.independent, part_level)))
-    return Interval(low, min(1.0, high))
+    return figure_interval(drawn, min(run.support(figure)[1] for run in runs), level, seed)
+
+
+def share_interval(runs: Sequence[StatisticsTable], statistic: str, level: float) -> Interval:
+    """Return the interval of a share of items, by Clopper and Pearson.
+
+    If a model has several runs, an item counts by the share of its runs.
+
+    Args:
+        runs: the runs of a model, with the same items in the same order.
+        statistic: 0 or 1 for each item.
+        level: the nominal coverage.
+    """
+    first = runs[0]
+    groups = np.zeros(len(first.values), np.int64) if first.groups is None else first.groups
+    column = mean_column(runs, statistic)
+    bounds = weighted_bounds_of_share(column, first.weights, groups, (1 + level) / 2)
+    return Interval(bounds.lower, bounds.upper)
 
 
 def _adapted(table: StatisticsTable, names: Sequence[str]) -> str:
     """Return what differs in the method, as the declarations of the rates demand."""
     figures = [figure for name in names if (figure := figure_of(table.metric, name)) is not None]
-    shares = any(figure.share_of or figure.worst_share for figure in figures)
+    shares = any(figure.share_of for figure in figures)
     fewer = any(table.support(name)[1] < table.effective for name in names)
     return (OF_SHARES if shares else "") + (OF_FEWER if fewer else "")
 

@@ -2,24 +2,31 @@
 
 import heapq
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hdbench.common.extras import needed
 from hdbench.display.html import HtmlTable, block
 from hdbench.display.rows import Dot
 from hdbench.display.table import RowTable
-from hdbench.errors import HdbenchError, Message, escaped
-from hdbench.scoring.metric import figure_of, judging_figure
+from hdbench.errors import HdbenchError, Message, escaped, joined
+from hdbench.scoring.metric import Figure, figure_of, judging_figure
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
 from hdbench.statistics.differences import PAIRED, Differences
-from hdbench.statistics.rare_failures import parts_of
-from hdbench.statistics.resampling import check_settings, rate_names, tables
+from hdbench.statistics.failures import (
+    Decision,
+    Failures,
+    OnCommonItems,
+    decisions,
+    figure_without_failures,
+    on_common_items,
+)
+from hdbench.statistics.resampling import StatisticsTable, check_settings, rate_names, tables
 from hdbench.statistics.scored import Scored
-from hdbench.statistics.significance import holm, permutation_test
+from hdbench.statistics.significance import PermutationTest, holm, permutation_test
 
 if TYPE_CHECKING:
     from hdbench.display.style import Plot
@@ -93,8 +100,9 @@ class Comparison:
             normal distribution.
         exact: whether these were all possible exchanges.
         separable: whether the two can be told apart.
-        better: the name of the better run, if they can.
-        why: why they can or cannot, in one sentence.
+        better: the name of the better run, if they can, and neither is better in one question and
+            worse in the other.
+        why: why they can or cannot, in a sentence or two.
         detectable: the smallest difference in the tested figure that would be found with a
             probability of 0.8 in one comparison; None if there are too few items.
         fields: field → its rates.
@@ -104,6 +112,8 @@ class Comparison:
         method: how the intervals are computed.
         level: the intervals' nominal coverage; 1 - level is the tests' level.
         seed: the seed of the random generators.
+        failures: the items that either run failed on, if it is compared on the others; see
+            `hdbench.statistics.failures`.
         estimated: that the figures are estimates for a whole, if the items are a sample of it.
     """
 
@@ -130,11 +140,14 @@ class Comparison:
     method: str
     level: float
     seed: int
+    failures: Failures | None = None
     estimated: str | None = None
 
     @property
     def verdict(self) -> str:
         """Return which of them is better, or that they cannot be told apart."""
+        if self.better is None and self.separable:
+            return Message("one reads better, the other fails less: neither is better")
         if self.better is None:
             return Message("not separable")
         return Message("{better} is better", better=self.better)
@@ -252,12 +265,10 @@ def compare_runs(
     level), that many are taken.
 
     Where the headline declares another figure by which it is judged, that figure is tested. Where
-    that one is at its worst in some items, too rare to be resampled, two runs are separable only if
-    the interval of its difference, which joins the bounds of the shares of such items, also
-    excludes 0, at a level corrected for the number of pairs (Bonferroni). Two models with the same
-    micro CER, one of them with 1 % of runaways, were called different in .82, .56, .30 and .28 of
-    simulated comparisons on 20, 50, 150 and 263 pages; two with the same capped CER are in .01 or
-    less (`tests/speed/runaway_coverage.py`).
+    that one leaves out the items that a run failed on, there are two questions, and a test for
+    each: how well both read the items that neither failed on, and how many each failed on; see
+    `hdbench.statistics.failures`. One run is better if it is significantly better in one of them,
+    and not significantly worse in the other. These tests hold for any number of items.
 
     A ratio about which much fewer items say something in one of the runs than there are, as the
     precision of a run with few answers, is not exchanged fairly: item by item, both runs then have
@@ -306,37 +317,26 @@ def compare_runs(
             names=", ".join(wanted),
         )
     tested = judging_figure(first.metric, headline)
-    declared = figure_of(first.metric, tested)
-    has_verdict = declared is None or declared.has_interval
-
     runs = tables(scored, first.ids)
     items = len(first.ids)
-    item_counts = [run.support(tested)[0] for run in runs]
     apart = Differences(runs, wanted, resamples, seed) if items >= MIN_ITEMS else None
     pairs = list(combinations(range(len(names)), 2))
     permutations = max(resamples, math.ceil(2 * len(pairs) / (1 - level)))
-    tests = [permutation_test(runs[a], runs[b], tested, permutations, seed) for a, b in pairs]
-    corrected = holm([test.p for test in tests])
+    drawing = _Drawing(apart, resamples, permutations, level, seed)
+    every = [
+        _differences(rates[a], rates[b], wanted, apart, pair=(a, b), level=level) for a, b in pairs
+    ]
+    without = figure_without_failures(first.metric, tested)
+    if without is not None:
+        # In the order of the ids, so that their order in the first run has no influence.
+        by_id = tables(scored, sorted(first.ids))
+        answers = _by_failures(by_id, names, without, every, drawing)
+    else:
+        answers = _by_figure(runs, tested, higher_is_better, every, drawing)
 
     comparisons = []
-    for (a, b), test, p_holm in zip(pairs, tests, corrected, strict=True):
-        figures = _differences(rates[a], rates[b], wanted, apart, pair=(a, b), level=level)
-        figure = figures[tested]
-        fewest = min(item_counts[a], item_counts[b])
-        doubt: _Doubt | None = None
-        detectable = None
-        if apart is not None:
-            position, joined = wanted.index(tested), None
-            rests_on_few = apart.rests_on_few(a, b, position)
-            if rests_on_few or parts_of(first.metric, tested) is not None:
-                joined, of_all = figure.interval, 1 - (1 - level) / len(pairs)
-                ends = apart.interval(a, b, position, of_all)
-                if ends is None or ends.low <= 0 <= ends.high:
-                    doubt = "few items" if rests_on_few else "rare failures"
-            detectable = _detectable(apart.spread(a, b, position), level, joined)
-        separable = has_verdict and fewest >= MIN_ITEMS and p_holm < 1 - level and doubt is None
-        a_is_better = (figure.difference > 0) == higher_is_better
-        better = names[a if a_is_better else b]
+    for (a, b), figures, answer in zip(pairs, every, answers, strict=True):
+        better = None if answer.better is None else names[(a, b)[answer.better]]
         comparisons.append(
             Comparison(
                 a=names[a],
@@ -346,19 +346,15 @@ def compare_runs(
                 judged_by=tested,
                 higher_is_better=higher_is_better,
                 figures=figures,
-                p=test.p,
-                p_holm=p_holm,
+                p=answer.test.p,
+                p_holm=answer.p_holm,
                 comparisons=len(pairs),
-                permutations=test.permutations,
-                exact=test.exact,
-                separable=separable,
-                better=better if separable else None,
-                why=(
-                    _why(fewest, p_holm, len(pairs), level, figure=tested, doubt=doubt)
-                    if has_verdict
-                    else Message("one item can outweigh all others: nothing is called separable")
-                ),
-                detectable=detectable,
+                permutations=answer.test.permutations,
+                exact=answer.test.exact,
+                separable=answer.separable,
+                better=better,
+                why=answer.why,
+                detectable=answer.detectable,
                 fields=_field_effects(scored[a], scored[b]),
                 item_figure=scored[a].metric.item_figure,
                 items_apart=_items_apart(scored[a], scored[b]),
@@ -366,10 +362,174 @@ def compare_runs(
                 method=PAIRED if apart is None else apart.method,
                 level=level,
                 seed=seed,
+                failures=answer.failures,
                 estimated=scored[a].estimated,
             )
         )
     return comparisons
+
+
+class _Drawing(NamedTuple):
+    """How items are drawn, and answers exchanged; see `compare_runs`."""
+
+    apart: Differences | None
+    resamples: int
+    permutations: int
+    level: float
+    seed: int
+
+
+class _Answer(NamedTuple):
+    """Whether two runs can be told apart; see `Comparison`. `better` is 0 for a, 1 for b."""
+
+    test: PermutationTest
+    p_holm: float
+    separable: bool
+    better: int | None
+    why: str
+    detectable: float | None
+    failures: Failures | None = None
+
+
+def _by_figure(
+    runs: Sequence[StatisticsTable],
+    tested: str,
+    higher_is_better: bool,
+    every: Sequence[Mapping[str, Difference]],
+    drawing: _Drawing,
+) -> Iterator[_Answer]:
+    """Tell runs apart by one figure."""
+    apart, _, permutations, level, seed = drawing
+    declared = figure_of(runs[0].metric, tested)
+    has_verdict = declared is None or declared.has_interval
+    pairs = list(combinations(range(len(runs)), 2))
+    tests = [permutation_test(runs[a], runs[b], tested, permutations, seed) for a, b in pairs]
+    corrected = holm([test.p for test in tests])
+    for (a, b), figures, test, p_holm in zip(pairs, every, tests, corrected, strict=True):
+        figure = figures[tested]
+        fewest = min(runs[run].support(tested)[0] for run in (a, b))
+        is_doubtful, detectable = False, None
+        if apart is not None:
+            position, joined = list(figures).index(tested), None
+            if apart.rests_on_few(a, b, position):
+                joined, of_all = figure.interval, 1 - (1 - level) / len(pairs)
+                ends = apart.interval(a, b, position, of_all)
+                is_doubtful = ends is None or ends.low <= 0 <= ends.high
+            detectable = _detectable(apart.spread(a, b, position), level, joined)
+        separable = has_verdict and fewest >= MIN_ITEMS and p_holm < 1 - level and not is_doubtful
+        why: str = Message("one item can outweigh all others: nothing is called separable")
+        if has_verdict:
+            why = _why(fewest, p_holm, len(pairs), level, figure=tested, is_doubtful=is_doubtful)
+        better = int((figure.difference > 0) != higher_is_better)
+        yield _Answer(test, p_holm, separable, better if separable else None, why, detectable)
+
+
+def _by_failures(
+    runs: Sequence[StatisticsTable],
+    names: Sequence[str],
+    figure: Figure,
+    every: Sequence[dict[str, Difference]],
+    drawing: _Drawing,
+) -> Iterator[_Answer]:
+    """Tell runs apart on what they read and by what they failed on; enters that difference."""
+    _, resamples, permutations, level, seed = drawing
+    found = decisions(
+        [[run] for run in runs], figure, permutations=permutations, level=level, seed=seed
+    )
+    pairs = combinations(range(len(runs)), 2)
+    for (a, b), figures, decision in zip(pairs, every, found, strict=True):
+        common = on_common_items(
+            [runs[a], runs[b]], figure, resamples=resamples, level=level, seed=seed
+        )
+        figures.pop(figure.name, None)
+        if common.a is not None and common.b is not None:
+            difference = Difference(common.a, common.b, common.a - common.b, common.interval)
+            figures[figure.name] = difference
+        pair = names[a], names[b]
+        sentences = [
+            _on_items_read(pair, common, decision, figure.name),
+            _on_failures(pair, len(runs[a].values), decision),
+        ]
+        yield _Answer(
+            decision.test,
+            decision.p_holm,
+            decision.reads_better is not None or decision.fails_less is not None,
+            decision.better,
+            joined(sentences, " "),
+            None if common.spread is None else _detectable(common.spread, level, None),
+            decision.failures,
+        )
+
+
+def _on_items_read(
+    names: tuple[str, str],
+    common: OnCommonItems,
+    decision: Decision,
+    figure: str,
+) -> Message:
+    """Return what the items say that neither run failed on."""
+    if common.a is None or common.b is None:
+        return Message("There is no item that neither failed on.")
+    apart = Message("{difference:+.4f}", difference=common.a - common.b)
+    if common.interval is not None:
+        apart = Message(
+            "{difference:+.4f} (interval {low:+.4f} to {high:+.4f})",
+            difference=common.a - common.b,
+            low=common.interval.low,
+            high=common.interval.high,
+        )
+    return Message(
+        "On the {items:,} items that neither failed on, {figure} is {rate_a:.4f} for {a} and "
+        "{rate_b:.4f} for {b}: a difference of {apart}, p = {p:.2g}{corrected}.",
+        items=decision.failures.read,
+        figure=figure,
+        a=names[0],
+        rate_a=common.a,
+        b=names[1],
+        rate_b=common.b,
+        apart=apart,
+        p=decision.p_holm,
+        corrected=_of_tests(decision),
+    )
+
+
+def _on_failures(names: tuple[str, str], items: int, decision: Decision) -> Message:
+    """Return what both runs failed on, and what is not excluded."""
+    failures = decision.failures
+    a, b = failures.not_excluded
+    if not failures.a and not failures.b:
+        return Message(
+            "Neither failed on any of {items:,} items; up to {upper:.1f} % is not excluded.",
+            items=items,
+            upper=100 * a,
+        )
+    return Message(
+        "Of {items:,} items, {a} failed on {count_a:,} (up to {upper_a:.1f} % is not excluded), "
+        "{b} on {count_b:,} (up to {upper_b:.1f} %); on {one_only:,} of them only one did, "
+        "p = {p:.2g}{corrected}.",
+        items=items,
+        a=names[0],
+        count_a=failures.a,
+        upper_a=100 * a,
+        b=names[1],
+        count_b=failures.b,
+        upper_b=100 * b,
+        one_only=failures.one_only,
+        p=failures.p_holm,
+        corrected=_of_tests(decision),
+    )
+
+
+def _of_tests(decision: Decision) -> Message:
+    if decision.tests == 1:
+        return Message("")
+    return Message(", corrected for {count} tests", count=decision.tests)
+
+
+def _corrected(comparisons: int) -> Message:
+    if comparisons == 1:
+        return Message("")
+    return Message(", corrected for {count} comparisons,", count=comparisons)
 
 
 def check_comparable(name: str, result: Scored, other_name: str, other: Scored) -> None:
@@ -410,12 +570,8 @@ def _listed(ids: set[str]) -> str:
     return f"{len(ids)} ({shown}{', …' if len(ids) > _SHOWN else ''})" if ids else Message("none")
 
 
-_Doubt = Literal["rare failures", "few items"]
-"""Why a difference may be chance although p is small."""
-
-
 def _why(
-    items: int, p_holm: float, comparisons: int, level: float, *, figure: str, doubt: _Doubt | None
+    items: int, p_holm: float, comparisons: int, level: float, *, figure: str, is_doubtful: bool
 ) -> str:
     if items < MIN_ITEMS:
         return Message(
@@ -425,24 +581,14 @@ def _why(
             items=items,
             least=MIN_ITEMS,
         )
-    corrected = Message("")
-    if comparisons > 1:
-        corrected = Message(", corrected for {count} comparisons,", count=comparisons)
-    values = {"p": p_holm, "corrected": corrected, "level": 1 - level}
+    values = {"p": p_holm, "corrected": _corrected(comparisons), "level": 1 - level}
     if p_holm >= 1 - level:
         return Message("p = {p:.2g}{corrected} is not below {level:.2g}", **values)
-    if doubt == "few items":
+    if is_doubtful:
         return Message(
             "p = {p:.2g}{corrected} is below {level:.2g}, but {figure} rests on so few items that "
             "one more could make up for the difference",
             figure=figure,
-            **values,
-        )
-    if doubt == "rare failures":
-        return Message(
-            "p = {p:.2g}{corrected} is below {level:.2g}, but failures so rare that {items} items "
-            "need not have any could make up for the difference",
-            items=items,
             **values,
         )
     return Message("p = {p:.2g}{corrected} is below {level:.2g}", **values)

@@ -1,10 +1,10 @@
 """Variation of the difference between two runs on the same items."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 
+from hdbench.errors import Message
 from hdbench.scoring.metric import figure_of
 from hdbench.statistics.bootstrap import (
     OF_FEWER,
@@ -12,13 +12,6 @@ from hdbench.statistics.bootstrap import (
     difference_with_unseen,
     why_without,
     with_unseen,
-)
-from hdbench.statistics.rare_failures import (
-    Parts,
-    Rest,
-    joined_level,
-    parts_of,
-    share_difference_bounds,
 )
 from hdbench.statistics.resampling import NOTHING, Array, StatisticsTable, bootstrap, expanded_tail
 
@@ -47,17 +40,11 @@ class Differences:
         fewer = any(run.rests_on_few(name) for run in runs for name in wanted)
         self.method = PAIRED + (OF_FEWER if fewer else "")
         self._independent = runs[0].independent
-        all_parts = (parts_of(runs[0].metric, name) for name in wanted)
-        self._parts = {parts.figure: parts for parts in all_parts if parts is not None}
-        self._names = [*wanted, *(parts.share for parts in self._parts.values())]
-        self._drawn = bootstrap(runs, self._names, resamples, seed)
+        self._drawn = bootstrap(runs, wanted, resamples, seed)
 
     def interval(self, a: int, b: int, figure: int, level: float) -> Interval | None:
         """Return the interval of a difference.
 
-        That of a share of items is by Clopper and Pearson. That of a figure which is at its worst
-        in some items joins two: Student's interval of the difference of the rests, and the bounds
-        of the difference of the shares of these items; see `hdbench.statistics.rare_failures`.
         That of a ratio about which few items say something in either run has one unseen item for
         each run, as the intervals of `hdbench.statistics.bootstrap.intervals` do.
 
@@ -71,22 +58,11 @@ class Differences:
             None if the figure has no interval in one of the runs (see `why_without`), or does not
             vary.
         """
-        name, pair = self._wanted[figure], [self._runs[a], self._runs[b]]
         if self.why_without(a, b, figure) is not None:
             return None
-        declared = figure_of(pair[0].metric, name)
-        if declared is not None and declared.share_of is not None:
-            return Interval(*share_difference_bounds(pair[:1], pair[1:], declared.share_of, level))
-        parts = self._parts.get(name)
-        if parts is None and self.rests_on_few(a, b, figure):
+        if self.rests_on_few(a, b, figure):
             return self._with_unseen(a, b, figure, level)
-        if parts is None:
-            return difference_interval(self._apart(a, b, figure), self._independent, level)
-        part_level, rests = joined_level(level), [Rest(*run) for run in pair]
-        middle = rests[0].value(name) - rests[1].value(name)
-        margin = _student(self._independent, part_level) * self._spread_of_rest(a, b, parts)
-        low, high = share_difference_bounds(pair[:1], pair[1:], parts.statistic, part_level)
-        return Interval(middle - margin + low, middle + margin + high)
+        return difference_interval(self._apart(a, b, figure), self._independent, level)
 
     def why_without(self, a: int, b: int, figure: int) -> str | None:
         """Say why a difference has no interval, as either figure has none; None if both have one.
@@ -96,7 +72,11 @@ class Differences:
             b: the place of another run.
             figure: the place of a figure.
         """
-        reasons = (why_without(self._runs[run], self._wanted[figure]) for run in (a, b))
+        name = self._wanted[figure]
+        declared = figure_of(self._runs[a].metric, name)
+        if declared is not None and declared.share_of is not None:
+            return Message("no interval of a difference of shares: the test says how sure it is")
+        reasons = (why_without(self._runs[run], name) for run in (a, b))
         return next((why for why in reasons if why is not None), None)
 
     def rests_on_few(self, a: int, b: int, figure: int) -> bool:
@@ -123,13 +103,6 @@ class Differences:
     def spread(self, a: int, b: int, figure: int) -> float:
         """Return the standard deviation of the drawn differences."""
         return float(np.nanstd(self._apart(a, b, figure), ddof=1))
-
-    def _spread_of_rest(self, a: int, b: int, parts: Parts) -> float:
-        """Return the standard deviation of the drawn differences between a figure's rests."""
-        whole, share = (
-            self._apart(a, b, self._names.index(name)) for name in (parts.figure, parts.share)
-        )
-        return float((whole - share).std(ddof=1))
 
     def _apart(self, a: int, b: int, figure: int) -> Array:
         return self._drawn[a][:, figure] - self._drawn[b][:, figure]
@@ -160,10 +133,3 @@ def difference_interval(drawn: Array, items: int, level: float) -> Interval | No
     tail = expanded_tail(items, level)
     low, high = np.quantile(defined, [tail, 1 - tail])
     return Interval(float(low), float(high))
-
-
-def _student(items: int, level: float) -> float:
-    """Student's quantile, for a standard deviation of draws, which is too small by √(1 - 1 / n)."""
-    from scipy.special import stdtrit  # noqa: PLC0415  slow to import, and not needed for scoring
-
-    return math.sqrt(items / (items - 1)) * float(stdtrit(items - 1, (1 + level) / 2))

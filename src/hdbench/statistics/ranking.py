@@ -7,20 +7,23 @@ from itertools import combinations
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hdbench.errors import HdbenchError
-from hdbench.scoring.metric import judging_figure
+from hdbench.scoring.metric import Figure, judging_figure
 from hdbench.statistics.bootstrap import (
+    MIN_ITEMS,
     Interval,
     drawn_interval,
     item_ranges,
     why_without,
 )
 from hdbench.statistics.comparison import check_comparable
-from hdbench.statistics.rare_failures import Rest, joined_level, parts_of, share_difference_bounds
+from hdbench.statistics.failures import decisions, figure_without_failures
 from hdbench.statistics.resampling import (
     NOTHING,
     Array,
+    StatisticsTable,
     bootstrap,
     check_settings,
     rate_names,
@@ -62,7 +65,7 @@ class Standing:
         runs: how many runs it has.
         value: the mean of their headlines.
         judged: the mean of the figure by which they are ranked: the headline, unless it declares
-            another (`hdbench.scoring.metric.Figure.judged_by`).
+            another (`hdbench.scoring.metric.Figure.judged_by`); None if no run has it.
         interval: the interval of `judged`; None if there are too few items, or it has none.
         spread: the lowest and the highest headline of its runs; None if there is only one run.
         runs_apart: whether two of its runs lie further apart than their intervals allow: these
@@ -74,7 +77,7 @@ class Standing:
     name: str
     runs: int
     value: float
-    judged: float
+    judged: float | None
     interval: Interval | None
     spread: tuple[float, float] | None
     runs_apart: bool
@@ -88,14 +91,14 @@ class _Model(NamedTuple):
     Attributes:
         name: its name.
         headlines: the headline of each run.
-        judged: the figure by which models are ranked, of each run.
+        judged: the figure by which models are ranked, of each run; NaN if it has none.
         runs: the tables of the runs.
     """
 
     name: str
     headlines: list[float]
     judged: list[float]
-    runs: list[Rest]
+    runs: list[StatisticsTable]
 
 
 def rank_models(
@@ -153,11 +156,11 @@ def rank_models(
     called different.
 
     Where the headline declares another figure by which it is judged, models are sorted and ranked
-    by that one. Where that is at its worst in some items, too rare to be resampled, all this holds
-    for its rest, at a level of 1 - (1 - level) / 2. Two models then differ significantly only if
-    the bounds of the difference of the shares of such items, which hold for all pairs at once at
-    the same level (Bonferroni), do not make up for the difference of the rests; see
-    `hdbench.statistics.rare_failures`.
+    by that one. Where that leaves out the items that a run failed on, each pair of models is
+    compared as in `compare_runs`: by what neither failed on, and by how many each failed on; an
+    item counts as failed if any run of a model failed on it. Models are then sorted by the ranks
+    that they may have, and by the headline only among those of the same ranks: the one that reads
+    best may fail on every other item.
 
     Degenerate cases: models that never differ are not different; two that differ by the same amount
     in every draw are. With fewer than 20 items there are no intervals and no ranks: drawing so few
@@ -185,51 +188,50 @@ def rank_models(
     ranked = _read(models, headline)
     metric = ranked[0].runs[0].metric
     figure = judging_figure(metric, headline)
-    parts = parts_of(metric, figure)
-    values = np.array([math.fsum(model.judged) / len(model.judged) for model in ranked])
+    without = figure_without_failures(metric, figure)
+    values = np.array([_mean(model.judged) for model in ranked])
     runs = [run for model in ranked for run in model.runs]
-    has_ranks = all(why_without(run, figure) is None for run in runs)
+    independent = runs[0].independent
+    # A run that failed on all items says nothing about the others.
+    has_intervals = all(why_without(run, figure) is None for run in runs) or (
+        without is not None and independent >= MIN_ITEMS
+    )
     better = np.zeros((len(ranked), len(ranked)), np.bool_)
     intervals: Sequence[Interval | None]
-    if not has_ranks:
+    if has_intervals:
+        intervals, drawn = _drawn(ranked, figure, resamples, level, seed)
+    else:
         results = [result for model in ranked for result in models[model.name]]
         ranges = [item_ranges(result, [figure]).get(figure) for result in results]
         intervals = [*ranges, *(None for _ in ranked)]
-    else:
-        intervals, drawn = _drawn(ranked, figure, resamples, level, seed)
+    if without is not None:
+        better = _better(ranked, without, resamples, level, seed)
+    elif has_intervals:
         apart = values[:, None] - values
         ahead = apart < 0 if higher_is_better else apart > 0  # of the row's model
-        independent = ranked[0].runs[0].independent
-        if parts is None:
-            margins = _margins(values, drawn, independent, level, seed)
-            different = abs(apart) > np.maximum(margins, NOTHING)
-        else:
-            part_level = joined_level(level)
-            of_models = _by_model(ranked, (run.value(figure) for run in runs))
-            rests = np.array([math.fsum(of_runs) / len(of_runs) for of_runs in of_models])
-            margins = _margins(rests, drawn, independent, part_level, seed)
-            low, high = _share_differences(ranked, parts.statistic, part_level)
-            between = rests[:, None] - rests
-            different = (between - margins + low > NOTHING) | (between + margins + high < -NOTHING)
-        better = ahead & different
-    order = np.argsort(-values if higher_is_better else values, kind="stable")
+        margins = _margins(values, drawn, independent, level, seed)
+        better = ahead & (abs(apart) > np.maximum(margins, NOTHING))
+    low = 1 + better.sum(axis=1)
+    high = len(ranked) - better.sum(axis=0)
+    headlines = np.array([_mean(model.headlines) for model in ranked])
+    by, sets = (values, []) if without is None else (headlines, [high, low])
+    order = np.lexsort([-by if higher_is_better else by, *sets])
     ranges_of_runs = _by_model(ranked, intervals)
     standings = []
     for position in order:
-        name, headlines = ranked[position].name, ranked[position].headlines
+        model = ranked[position]
         ahead_of_it = tuple(ranked[other].name for other in order if better[position, other])
-        behind_it = int(np.count_nonzero(better[:, position]))
-        rank = Ranks(1 + len(ahead_of_it), len(ranked) - behind_it)
+        rank = Ranks(int(low[position]), int(high[position]))
         standings.append(
             Standing(
-                name=name,
-                runs=len(headlines),
-                value=math.fsum(headlines) / len(headlines),
-                judged=float(values[position]),
+                name=model.name,
+                runs=len(model.headlines),
+                value=float(headlines[position]),
+                judged=None if np.isnan(values[position]) else float(values[position]),
                 interval=intervals[len(runs) + position],
-                spread=(min(headlines), max(headlines)) if len(headlines) > 1 else None,
+                spread=_spread(model.headlines),
                 runs_apart=_apart(ranges_of_runs[position]),
-                rank=rank if has_ranks else None,
+                rank=rank if has_intervals or without is not None else None,
                 better=ahead_of_it,
             )
         )
@@ -258,9 +260,8 @@ def _read(models: Mapping[str, Sequence[Scored]], headline: str) -> list[_Model]
                 "headline: {label!r} has no figure {headline!r}", label=label, headline=headline
             )
         headlines.append(rates[headline])
-    judged = [result.rates[figure] for result in results]
-    rests = (Rest(*table) for table in tables(results, sorted(results[0].ids)))
-    every = zip(headlines, judged, rests, strict=True)
+    judged = [math.nan if (rate := result.rates[figure]) is None else rate for result in results]
+    every = zip(headlines, judged, tables(results, sorted(results[0].ids)), strict=True)
     read = []
     for name, own in sorted(models.items()):
         order = sorted(
@@ -272,8 +273,8 @@ def _read(models: Mapping[str, Sequence[Scored]], headline: str) -> list[_Model]
 
 def _drawn(
     models: Sequence[_Model], figure: str, resamples: int, level: float, seed: int
-) -> tuple[list[Interval], Array]:
-    """Return how figures, or their rests, vary over drawn items.
+) -> tuple[list[Interval | None], Array]:
+    """Return how figures vary over drawn items.
 
     Returns:
         The intervals of all runs and then of all models, and models × draws.
@@ -281,16 +282,35 @@ def _drawn(
     groups = _groups(models)
     runs = [run for [run] in groups[: -len(models)]]
     columns = [drawn[:, 0] for drawn in bootstrap(runs, [figure], resamples, seed)]
-    if any(np.isnan(column).any() for column in columns):
+    if (
+        any(np.isnan(column).any() for column in columns)
+        and figure_without_failures(runs[0].metric, figure) is None
+    ):
         raise HdbenchError(
             "headline: {headline!r} has no value for some items: choose another", headline=figure
         )
     drawn = np.array([sum(own) / len(own) for own in _by_model(models, columns)])
     rows = zip(groups, [*columns, *drawn], strict=True)
-    return [drawn_interval(group, figure, row, level, seed) for group, row in rows], drawn
+    found = [
+        None
+        if any(why_without(run, figure) is not None for run in group)
+        else drawn_interval(group, figure, row, level, seed)
+        for group, row in rows
+    ]
+    return found, drawn
 
 
-def _groups(models: Sequence[_Model]) -> list[list[Rest]]:
+def _mean(values: Sequence[float]) -> float:
+    """Return the mean of the values that are not NaN; NaN if there is none."""
+    known = [value for value in values if not math.isnan(value)]
+    return math.fsum(known) / len(known) if known else math.nan
+
+
+def _spread(values: Sequence[float]) -> tuple[float, float] | None:
+    return (min(values), max(values)) if len(values) > 1 else None
+
+
+def _groups(models: Sequence[_Model]) -> list[list[StatisticsTable]]:
     """Return what has an interval: each run by itself, and then the runs of each model."""
     return [*([run] for model in models for run in model.runs), *(model.runs for model in models)]
 
@@ -301,27 +321,26 @@ def _by_model(models: Sequence[_Model], of_runs: Iterable[T]) -> list[list[T]]:
     return [[next(values) for _ in model.runs] for model in models]
 
 
-def _share_differences(
-    models: Sequence[_Model], statistic: str, level: float
-) -> tuple[Array, Array]:
-    """Return bounds of the differences between the models' shares of items, all at once.
+def _better(
+    models: Sequence[_Model], figure: Figure, resamples: int, level: float, seed: int
+) -> NDArray[np.bool_]:
+    """Return whether a model (row) is worse than another one (column) by its failures and the rest.
 
-    Args:
-        models: the models.
-        statistic: 0 or 1 for each item.
-        level: the nominal coverage of all together.
-
-    Returns:
-        The lower and the upper bounds: models × models.
+    See `rank_models`.
     """
-    low, high = np.zeros((2, len(models), len(models)))
+    better = np.zeros((len(models), len(models)), np.bool_)
     pairs = list(combinations(range(len(models)), 2))
-    for one, other in pairs:
-        of_all = 1 - (1 - level) / len(pairs)
-        ends = share_difference_bounds(models[one].runs, models[other].runs, statistic, of_all)
-        low[one, other], high[one, other] = ends
-        low[other, one], high[other, one] = -ends[1], -ends[0]
-    return low, high
+    found = decisions(
+        [model.runs for model in models],
+        figure,
+        permutations=max(resamples, math.ceil(2 * len(pairs) / (1 - level))),
+        level=level,
+        seed=seed,
+    )
+    for pair, decision in zip(pairs, found, strict=True):
+        if decision.better is not None:
+            better[pair[1 - decision.better], pair[decision.better]] = True
+    return better
 
 
 def _apart(ranges: Sequence[Interval | None]) -> bool:

@@ -70,12 +70,7 @@ class StatisticsTable(NamedTuple):
         numbers = []
         divisors = () if declared is None else declared.divided_by
         for divisor in divisors:
-            sizes = np.zeros(len(self.values))
-            for name in divisor:
-                statistic = name.removeprefix(LESS)
-                if statistic in self.names:
-                    column = self.values[:, self.names.index(statistic)]
-                    sizes += -column if name.startswith(LESS) else column
+            sizes = self.sizes(divisor)
             counting = np.flatnonzero(sizes)
             if len(counting):
                 worth, by_size = self._worth(counting), _effective(sizes)
@@ -84,16 +79,30 @@ class StatisticsTable(NamedTuple):
                 return 0, 0.0
         return min(numbers, default=(len(self.values), self.effective))
 
+    def sizes(self, divisor: Sequence[str]) -> Array:
+        """Return what each item adds to a divisor; see `Figure.divided_by`."""
+        sizes = np.zeros(len(self.values))
+        for name in divisor:
+            statistic = name.removeprefix(LESS)
+            if statistic in self.names:  # those that are zero throughout are left out
+                column = self.values[:, self.names.index(statistic)]
+                sizes += -column if name.startswith(LESS) else column
+        return sizes
+
     def rests_on_few(self, figure: str) -> bool:
         """Return whether much fewer items say something about a figure than there are."""
         return self.support(figure)[1] < UNEVEN * self.effective
+
+    @property
+    def weights(self) -> Array:
+        """The weight of each item."""
+        return np.ones(len(self.values)) if self.groups is None else self.values[:, -1]
 
     def _worth(self, items: Counts | None = None) -> float:
         """Return the number of items of equal weight that say as much as some, or all, of them."""
         if self.groups is None:
             return len(self.values) if items is None else len(items)
-        weights = self.values[:, -1]
-        return _effective(weights if items is None else weights[items])
+        return _effective(self.weights if items is None else self.weights[items])
 
     def strata(self) -> list[slice | NDArray[np.bool_]]:
         """Return the rows of each stratum; all of them if there are none."""
@@ -144,6 +153,18 @@ class StatisticsTable(NamedTuple):
 def _effective(weights: Array) -> float:
     """Kish's effective number of items with these weights."""
     return float(weights.sum() ** 2 / (weights**2).sum())
+
+
+def mean_column(runs: Sequence[StatisticsTable], statistic: str) -> Array:
+    """Return the mean of a statistic over the runs of a model, for each item, without its weight.
+
+    Args:
+        runs: runs with the same items in the same order.
+        statistic: its name.
+    """
+    total = np.sum([run.sizes([statistic]) for run in runs], axis=0)
+    mean: Array = total / runs[0].weights / len(runs)
+    return mean
 
 
 class Means(StatisticsTable):

@@ -5,7 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hdbench.statistics.resampling import Array, Counts, StatisticsTable, chunks, distinct
+from hdbench.statistics.resampling import (
+    NOTHING,
+    Array,
+    Counts,
+    StatisticsTable,
+    chunks,
+    distinct,
+)
 
 
 class PermutationTest(NamedTuple):
@@ -68,6 +75,49 @@ def permutation_test(
     if exact:
         return PermutationTest(larger / permutations, permutations, exact=True)
     return PermutationTest((larger + 1) / (permutations + 1), permutations, exact=False)
+
+
+def sign_flip_tests(differences: Array, permutations: int, seed: int) -> list[PermutationTest]:
+    """Return the two-sided p of each sum of paired differences, whose signs are exchanged.
+
+    If it makes no difference which of two runs has which value, each item's difference may as well
+    have the other sign. If all differences are of the same size, the sum has the binomial
+    distribution, and p is exact; so it is if there are no more ways to choose the signs than
+    `permutations`. Otherwise that many are drawn, the same for all tests; see `permutation_test`.
+
+    Args:
+        differences: tests × items.
+        permutations: the maximum number of choices of signs.
+        seed: the seed of `numpy.random.default_rng`.
+    """
+    tests: dict[int, PermutationTest] = {}
+    drawn = []
+    for row, of_items in enumerate(differences):
+        sizes = abs(of_items[of_items != 0])
+        if len(sizes) == 0 or np.ptp(sizes) < NOTHING * sizes[0]:
+            from scipy.special import bdtr  # noqa: PLC0415  slow to import
+
+            fewer = min(np.count_nonzero(of_items > 0), np.count_nonzero(of_items < 0))
+            p = min(1.0, 2 * float(bdtr(fewer, len(sizes), 0.5))) if len(sizes) else 1.0
+            tests[row] = PermutationTest(p, 0, exact=True)
+        elif len(sizes) < permutations.bit_length():
+            every = 2 * (np.arange(2 ** len(sizes))[:, None] >> np.arange(len(sizes)) & 1) - 1
+            sums = abs(every @ sizes)
+            larger = np.mean(sums >= abs(of_items.sum()) - NOTHING * sizes.sum())
+            tests[row] = PermutationTest(float(larger), len(every), exact=True)
+        else:
+            drawn.append(row)
+    if drawn:
+        rng, columns = np.random.default_rng(seed), differences[drawn].T
+        least = abs(columns.sum(axis=0)) - NOTHING * abs(columns).sum(axis=0)
+        found = np.zeros(len(drawn), np.int64)
+        for size in chunks(permutations, len(columns)):
+            signs = 2.0 * rng.integers(0, 2, (size, len(columns)), dtype=np.int8) - 1
+            found += np.count_nonzero(abs(signs @ columns) >= least, axis=0)
+        for row, larger in zip(drawn, found.tolist(), strict=True):
+            p = (larger + 1) / (permutations + 1)
+            tests[row] = PermutationTest(p, permutations, exact=False)
+    return [tests[row] for row in range(len(differences))]
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

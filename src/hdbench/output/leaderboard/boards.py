@@ -19,7 +19,7 @@ from hdbench.results.drafts import own_drafts
 from hdbench.results.model_facts import ModelFacts
 from hdbench.results.record import item_set
 from hdbench.results.result import Result
-from hdbench.scoring.metric import judging_figure
+from hdbench.scoring.metric import figure_of, judging_figure
 from hdbench.statistics.bootstrap import Interval
 from hdbench.statistics.ranking import Ranks, Standing, rank_models
 
@@ -31,7 +31,7 @@ _SHOWN = 10
 """Maximum number of models that a short description names."""
 
 _COLUMNS = (
-    *("rank", "model", "value", "judged", "low", "high", "answered", "runs"),
+    *("rank", "model", "value", "judged", "low", "high", "failures", "answered", "runs"),
     *("seconds", "tokens", "cost_usd", "item_usd"),
 )
 
@@ -112,7 +112,10 @@ class BoardRow:
         drafted: how many of the ground truths were made from its own drafts, at most in one of its
             runs.
         value: the headline, the mean over its runs.
-        judged: the figure by which models are sorted and ranked, the mean over its runs.
+        judged: the figure by which models are sorted and ranked, the mean over its runs; None if
+            no run has it.
+        failures: the share of items that it failed on, the mean over its runs, if `judged` leaves
+            them out; otherwise None.
         interval: the 95% interval of `judged` over items; None if it has none.
         spread: the lowest and the highest headline of its runs; None with one run.
         runs_apart: whether its runs lie further apart than their intervals allow; see `Standing`.
@@ -140,7 +143,7 @@ class BoardRow:
     after_public: bool
     drafted: int
     value: float
-    judged: float
+    judged: float | None
     interval: Interval | None
     spread: tuple[float, float] | None
     runs_apart: bool
@@ -152,6 +155,7 @@ class BoardRow:
     item_usd: float | None
     without_media: float | None
     runs: list[Run]
+    failures: float | None = None
     fields: Mapping[str, float] = field(default_factory=dict)
     family: str = ""
     open_weights: bool | None = None
@@ -195,7 +199,7 @@ class Board:
     def __repr__(self) -> str:
         """Return the best models with their ranks and values."""
         lines = [
-            f" {row.rank.shown() if row.rank else '–'} {escaped(row.model)} {row.judged:.4f}"
+            f" {row.rank.shown() if row.rank else '–'} {escaped(row.model)} {_four(row.judged)}"
             for row in self.rows[:_SHOWN]
         ]
         if len(self.rows) > _SHOWN:
@@ -229,6 +233,7 @@ class Board:
                 "judged": row.judged,
                 "low": row.interval and row.interval.low,
                 "high": row.interval and row.interval.high,
+                "failures": row.failures,
                 "answered": row.answered,
                 "runs": len(row.runs),
                 "seconds": row.seconds,
@@ -401,6 +406,19 @@ def kind_of(result: Result) -> RunKind:
     )
 
 
+def _four(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
+
+
+def _failures(results: Sequence[Result]) -> float | None:
+    """Return the mean share of items that runs failed on, if they are judged by all others."""
+    first = results[0]
+    judged = figure_of(first.metric, judging_figure(first.metric, first.headline))
+    if judged is None or judged.leaves_out is None:
+        return None
+    return fmean(result.rates[judged.leaves_out] for result in results)
+
+
 def _row(
     standing: Standing,
     results: list[Result],
@@ -427,6 +445,7 @@ def _row(
         drafted=max(map(own_drafts, results)),
         value=standing.value,
         judged=standing.judged,
+        failures=_failures(results),
         interval=standing.interval,
         spread=standing.spread,
         runs_apart=standing.runs_apart,

@@ -213,6 +213,7 @@ def _lines(board: Board) -> list[dict[str, Cell]]:
             "judged": row.judged,
             "low": row.interval.low if row.interval else None,
             "high": row.interval.high if row.interval else None,
+            "failures": row.failures,
             "without_media": row.without_media,
             "people": people.value if people else None,
             "people_low": people.interval[0] if people and people.interval else None,

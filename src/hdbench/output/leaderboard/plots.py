@@ -26,6 +26,7 @@ def ranks_plot(board: "Board", language: str) -> Plot:
             row.rank.shown() if row.rank else "",
         )
         for row in board.rows
+        if row.judged is not None
     ]
     return dots(
         rows,
@@ -48,6 +49,7 @@ def cost_plot(board: "Board", rows: Sequence["BoardRow"], cost: Cost, language: 
             *(row.interval.ends if row.interval else ()),
         )
         for row in rows
+        if row.judged is not None
     ]
     return scatter(
         points,

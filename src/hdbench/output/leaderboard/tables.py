@@ -34,6 +34,7 @@ COLUMNS = {
     "headline": "",
     "judged": "",
     "interval": "",
+    "failures": "ascending",
     "without_media": "",
     "runs": "descending",
     "answered": "descending",
@@ -220,7 +221,9 @@ def _people(people: Ceiling, language: str) -> BoardCells:
     return {"model": model, "headline": headline, "interval": interval}
 
 
-def _value(value: float, ends: Interval | None, language: str) -> tuple[BoardCell, BoardCell]:
+def _value(
+    value: float | None, ends: Interval | None, language: str
+) -> tuple[BoardCell, BoardCell]:
     """Return a figure and its interval."""
     figure = number(value, language)
     if ends is None:
@@ -244,6 +247,7 @@ def _cells(board: Board, row: BoardRow, language: str) -> BoardCells:
         "headline": shown(row.value) if is_apart else judged,
         "judged": judged if is_apart else BoardCell(),
         "interval": interval,
+        "failures": shown(row.failures, ".0%"),
         "without_media": shown(row.without_media),
         "runs": BoardCell(spread_in_words(row, language), len(row.runs)),
         "answered": shown(row.answered, ".0%"),

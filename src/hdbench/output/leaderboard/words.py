@@ -59,9 +59,13 @@ def title(board: Board, language: str = "en") -> str:
     return escaped(", ".join(parts))
 
 
+def _has_ranks(board: Board) -> bool:
+    return any(row.rank is not None for row in board.rows)
+
+
 def about_ranks(board: Board, language: str = "en") -> str:
     """Return the meaning of the ranks, or why there are none, in one sentence."""
-    if board.kind.items < MIN_ITEMS:
+    if not _has_ranks(board):
         items = say("items", language, count=board.kind.items)
         return say("too_few", language, items=items, least=MIN_ITEMS)
     return say("ranks", language)
@@ -74,10 +78,11 @@ def verdict(board: Board, language: str = "en") -> list[str]:
     last.
     """
     rows, best = board.rows, board.rows
-    if board.kind.items < MIN_ITEMS:
+    if not _has_ranks(board):
         said = [about_ranks(board, language)]
     else:
-        best = [row for row in rows if row.rank is not None and row.rank.low == 1]
+        lows = [row.rank.low for row in rows if row.rank is not None]
+        best = [row for row in rows if row.rank is not None and row.rank.low == min(lows)]
         names = [short_name(row.model) for row in best]
         if len(rows) == 1:
             said = []
@@ -138,19 +143,20 @@ def notes(board: Board, language: str = "en", *, titled: bool = False) -> list[s
         figure_title(name, language) if titled else name
         for name in (board.headline, board.judged_by)
     )
+    failing = any(row.failures is not None for row in board.rows)
     lines = [
         say(
-            "sorted",
+            "sorted_by_rank" if failing else "sorted",
             language,
             models=say("models", language, count=len(board.rows)),
             runs=say("runs", language, count=sum(len(row.runs) for row in board.rows)),
-            headline=judged_by,
+            headline=headline if failing else judged_by,
             direction=say("higher" if board.higher_is_better else "lower", language),
         )
     ]
     if board.judged_by != board.headline:
         lines.append(say("judged_by", language, headline=headline, figure=judged_by))
-    ranked = board.kind.items >= MIN_ITEMS
+    ranked = _has_ranks(board)
     if ranked:
         lines.append(say("tested", language))
     if board.people is not None:

@@ -14,6 +14,7 @@ DEFAULTS: dict[str, Any] = {
     "pages": "position",
     "normalize": ["nfc"],
     "unit": "character",
+    "watch": "",
     "xml": False,
     "unanswered": "failure",
     "round": {},
@@ -62,6 +63,23 @@ def read_texts(value: Any) -> list[ScoredTexts]:
             )
         lists.setdefault(match["list"], {})[match["field"]] = when
     return [ScoredTexts(name, fields) for name, fields in lists.items()]
+
+
+def read_watched(value: Any) -> re.Pattern[str] | None:
+    """Return what finds the characters of `watch`; None if there are none.
+
+    Example:
+        >>> read_watched("ſ0-9").findall("Anno 12 iſt")
+        ['1', '2', 'ſ']
+    """
+    if not isinstance(value, str):
+        raise HdbenchError("watch: {value} is not a text of characters", value=repr(value))
+    ranges = re.findall(r"(.)(?:-(.))?", value, re.DOTALL)
+    for first, last in ranges:
+        if last and last < first:
+            raise HdbenchError("watch: {range} is not a range", range=repr(f"{first}-{last}"))
+    signs = (f"{re.escape(first)}-{re.escape(last or first)}" for first, last in ranges)
+    return re.compile(f"[{''.join(signs)}]") if ranges else None
 
 
 def read_steps(value: Any) -> dict[str, tuple[Normalizer, ...]]:

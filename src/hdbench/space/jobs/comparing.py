@@ -10,15 +10,16 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from hdbench.answers.run_info import read_run_info
 from hdbench.answers.run_names import run_name
 from hdbench.answers.titles import FieldTitles
 from hdbench.common.jsonio import write_json
 from hdbench.common.texts import decimal
+from hdbench.common.translation import translated
 from hdbench.display.marks import mark
-from hdbench.errors import HdbenchError, escaped
+from hdbench.errors import HdbenchError, changed, escaped
 from hdbench.output.report.items import cut
 from hdbench.results.result import Result
 from hdbench.scoring.figure_titles import figure_title
@@ -232,15 +233,24 @@ def comparison_page(
 
 
 def verdict(comparison: Comparison, language: str) -> Markup:
-    """Return the paired test's verdict on two runs, in one sentence; the better figure comes first.
+    """Return the paired test's verdict on two runs, in a sentence or two; the better comes first.
 
     Args:
         comparison: the comparison of two runs, whose names are escaped here.
         language: one of `LANGUAGES`.
     """
+    a, b = (Markup("<b><bdi>{}</bdi></b>").format(name) for name in (comparison.a, comparison.b))
+    if comparison.failures is not None:
+        kind = "compare_opposed" if comparison.separable else "compare_not_better"
+        if comparison.better is not None:
+            kind = "compare_reads_better"
+            a, b = (a, b) if comparison.better == comparison.a else (b, a)
+        titled: Any = changed(comparison.why, partial(figure_title, language=language))
+        why = escape(translated(titled, language))
+        return Markup(text(kind, language, a=a, b=b, why=why))  # noqa: S704  all parts are escaped
     tested = comparison.figures[comparison.judged_by]
     ahead = tested.difference if comparison.higher_is_better else -tested.difference
-    names = (comparison.a, comparison.b) if ahead >= 0 else (comparison.b, comparison.a)
+    a, b = (a, b) if ahead >= 0 else (b, a)
     values = (tested.a, tested.b) if ahead >= 0 else (tested.b, tested.a)
     if tested.difference == 0 and not comparison.items_apart:
         kind = "compare_same"
@@ -248,7 +258,6 @@ def verdict(comparison: Comparison, language: str) -> Markup:
         kind = "compare_few"
     else:
         kind = "compare_better" if comparison.separable else "compare_alike"
-    a, b = (Markup("<b><bdi>{}</bdi></b>").format(name) for name in names)
     sentence = text(
         kind,
         language,

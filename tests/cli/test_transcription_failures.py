@@ -1,4 +1,4 @@
-"""Transcriptions with and without runaway answers: what every command and page says of them."""
+"""Transcriptions that fail on some pages: what every command and page says of them."""
 
 import json
 import random
@@ -16,8 +16,6 @@ from hdbench.statistics.comparison import compare
 PAGES = 30
 CER_OF_STUCK = f"{(20 * 5_800 + 10 * 5) / 6_000:.3f}"
 """20 answers of 6,000 letters contain the 200 of their page; the others have 5 errors."""
-
-ADDED = {"cer_capped", "runaway_share", "wer_capped", "wer_runaway_share"}
 
 
 @pytest.fixture(scope="module")
@@ -49,44 +47,56 @@ def wine(tmp_path_factory, run_hdbench):
     return folder
 
 
-def test_score_explains_missing_cer_interval_and_adds_figures(wine, run_hdbench):
+def test_score_explains_the_missing_interval_and_shows_eight_rates(wine, run_hdbench):
     done = run_hdbench("score", "hdb/wine", "lucky.jsonl", cwd=wine)
     lines = {line.split()[0]: line.split() for line in done.stdout.splitlines() if line.strip()}
     assert lines["cer"] == ["cer", "0.0250"]
-    assert lines["runaway_share"][:3] == ["runaway_share", "0.0000", "0.0000"]
-    assert lines["cer_capped"][-2] == "to"
-    assert "cer: no interval, as one item can outweigh all others: see cer_capped" in done.stdout
+    assert lines["failure_share"][:3] == ["failure_share", "0.0000", "0.0000"]
+    assert lines["cer_without_failures"][-2] == "to"
+    shown = {"cer", "cer_without_failures", "failure_share", "wer", "bwer", "order_gap"}
+    shown |= {"cer_items", "similarity"}
+    record = json.loads((wine / "lucky.json").read_text())
+    assert {name for name in lines if name in record} == shown
+    assert "cer: no interval, as one item can outweigh all others: see cer_without" in done.stdout
     german = run_hdbench("--language", "de", "score", "hdb/wine", "lucky.jsonl", cwd=wine)
     assert "cer: kein Intervall, weil ein Eintrag alle anderen überwiegen kann" in german.stdout
-    record = json.loads((wine / "lucky.json").read_text())
-    assert record["cer"] == record["cer_capped"] == pytest.approx(5 / 200)
-    assert not {"cer", "wer"} & record["intervals"]["figures"].keys()
-    assert record["intervals"]["figures"].keys() >= ADDED
+    assert record["cer"] == record["cer_without_failures"] == pytest.approx(5 / 200)
+    assert not {"cer", "wer", "bwer", "order_gap"} & record["intervals"]["figures"].keys()
     assert "interval" not in record["effort"]
 
 
-def test_leaderboard_shows_both_figures_and_ranks_by_capped(wine, run_hdbench):
+def test_leaderboard_shows_both_questions_and_ranks_by_them(wine, run_hdbench):
     runs = ("lucky.json", "steady.json", "stuck.json")
     done = run_hdbench("leaderboard", *runs, cwd=wine)
     rows = [line.split() for line in done.stdout.splitlines() if line.split()[-1:] == ["100%"]]
-    assert [row[:4] for row in rows] == [
-        ["1–2", "lucky", "0.025", "0.025"],
-        ["1–2", "steady", "0.040", "0.040"],
-        ["3", "stuck", CER_OF_STUCK, "0.675"],
+    assert [[*row[:4], row[-2]] for row in rows] == [
+        ["1", "lucky", "0.025", "0.025", "0%"],
+        ["2–3", "steady", "0.040", "0.040", "0%"],
+        ["2–3", "stuck", CER_OF_STUCK, "0.025", "67%"],
     ]
     said = " ".join(done.stdout.split())
-    assert "sorted by cer_capped: lower is better" in said
-    assert "has no interval: models are ranked by cer_capped" in said
+    assert "has no interval: models are ranked by cer_without_failures" in said
     data = json.loads(run_hdbench("leaderboard", *runs, "--format", "json", cwd=wine).stdout)
     [board] = data["leaderboards"]
-    assert (board["headline"], board["judged_by"]) == ("cer", "cer_capped")
-    last = board["rows"][-1]
-    assert last["judged"] == pytest.approx((20 + 10 * 5 / 200) / 30)
+    assert (board["headline"], board["judged_by"]) == ("cer", "cer_without_failures")
+    by_model = {row["model"]: row for row in board["rows"]}
+    assert by_model["stuck"]["failures"] == pytest.approx(20 / 30)
     csv = run_hdbench("leaderboard", *runs, "--format", "csv", cwd=wine).stdout.splitlines()
-    assert {"judged_by", "judged"} <= set(csv[0].split(","))
+    assert {"judged_by", "judged", "failures"} <= set(csv[0].split(","))
     [board] = leaderboards({run: read_result(wine / run) for run in runs})
     page = leaderboard_page([board])
-    assert page.count(">character error rate (at most 1 per item)<") >= 1
+    assert page.count(">character error rate without failures<") >= 1
+
+
+def test_compare_says_both_sentences(wine, run_hdbench):
+    done = run_hdbench("compare", "lucky.json", "steady.json", cwd=wine)
+    said = " ".join(done.stdout.split())
+    assert "cer_without_failures: lucky is better" in said
+    assert "On the 30 items that neither failed on, cer_without_failures is 0.0250 for" in said
+    # 1 - 0.025 ** (1 / 30)
+    assert "Neither failed on any of 30 items; up to 11.6 % is not excluded." in said
+    done = run_hdbench("--language", "de", "compare", "lucky.json", "stuck.json", cwd=wine)
+    assert "Bei den 10 Einträgen, bei denen keiner versagt" in " ".join(done.stdout.split())
 
 
 def test_the_space_says_the_same(wine):
@@ -94,7 +104,9 @@ def test_the_space_says_the_same(wine):
     rules = {"headline": "cer", "higher_is_better": False, "names": ("lucky", "steady")}
     found = compare(lucky, steady, **rules)
     said = str(verdict(found, "en"))
-    assert "told apart: character error rate (at most 1 per item) 0.025 against 0.040" in said
+    assert said.startswith("<b><bdi>lucky</bdi></b> reads better than <b><bdi>steady</bdi></b>. On")
+    assert "character error rate without failures is 0.0250 for lucky and 0.0400 for stea" in said
+    assert said.endswith("Neither failed on any of 30 items; up to 11.6 % is not excluded.")
     runs = {"lucky": lucky, "steady": steady}
     page = comparison_page(runs, [found], "de", FieldTitles(None, "de"))
     assert page.count("kein Intervall, weil ein Eintrag alle anderen überwiegen kann") == 4

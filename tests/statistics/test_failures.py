@@ -1,8 +1,10 @@
-"""Rare failures: bounds by hand and by scipy, verdicts on runaways, and ratios over few items."""
+"""Failures: bounds by scipy, both questions by a naive procedure; ratios over few items."""
 
 import json
+import math
 from collections import Counter
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -14,14 +16,14 @@ from scipy import stats
 from hdbench.results.parts import ScoredDataset
 from hdbench.results.result import Result
 from hdbench.scoring import METRICS, make_metric
-from hdbench.scoring.metric import LESS, figure_of, judging_figure
-from hdbench.statistics.bootstrap import METHOD, OF_FEWER, OF_SHARES, Interval, intervals
+from hdbench.scoring.metric import LESS, judging_figure
+from hdbench.statistics.bootstrap import METHOD, OF_FEWER, OF_SHARES, intervals, share_interval
 from hdbench.statistics.comparison import compare, compare_runs
 from hdbench.statistics.differences import PAIRED
-from hdbench.statistics.ranking import rank_models
-from hdbench.statistics.rare_failures import Rest, share_bounds, share_difference_bounds
+from hdbench.statistics.ranking import Ranks, rank_models
 from hdbench.statistics.resampling import tables
 from hdbench.statistics.share_bounds import weighted_bounds_of_share
+from hdbench.statistics.significance import sign_flip_tests
 
 CER = {"headline": "cer", "higher_is_better": False}
 
@@ -35,12 +37,14 @@ def run_of(metric, columns):
 
 def pages(rates, length=1000):
     """Pages of that many characters with these error rates."""
-    capped = [min(1.0, rate) for rate in rates]
+    read = [rate < 1 for rate in rates]
+    errors = [rate * length for rate in rates]
     columns = {
-        "cer_errors": [rate * length for rate in rates],
+        "cer_errors": errors,
         "cer_length": [length] * len(rates),
-        "cer_capped": capped,
-        "runaways": [int(rate == 1) for rate in capped],
+        "failures": [int(not each) for each in read],
+        "read_errors": [error * each for error, each in zip(errors, read, strict=True)],
+        "read_length": [length * each for each in read],
     }
     return run_of(make_metric("text_cer"), columns)
 
@@ -49,91 +53,14 @@ def varied(mean, items, seed=0):
     return np.random.default_rng(seed).uniform(0.5 * mean, 1.5 * mean, items).tolist()
 
 
-def of_shares(flags):
-    run = pages([1.0 if flag else 0.5 for flag in flags])
-    [table] = tables([run], run.ids)
-    return table
-
-
-def test_the_rest_of_a_figure_without_such_items_is_the_figure():
-    run = pages([1.0, 0.5, 0.25, 0.25])
-    [table] = tables([run], run.ids)
-    sums = table.values.sum(axis=0)[None]
-    # Of 4 pages, one is at its worst; the others have 0.5 + 0.25 + 0.25.
-    assert Rest(*table).figures(sums, ["cer", "cer_capped"]).tolist() == [[2 / 4, 1 / 4]]
-
-
-@given(st.integers(1, 300), st.data())
+@given(st.integers(20, 300), st.data())
 @settings(deadline=None)
-def test_a_share_has_the_interval_of_clopper_and_pearson(items, data):
-    runaways = data.draw(st.integers(0, items))
-    run = pages([1.0] * runaways + [0.5] * (items - runaways))
-    found = share_bounds(tables([run], run.ids), "runaways", 0.95)
-    exact = stats.binomtest(runaways, items).proportion_ci(0.95, "exact")
-    assert found == pytest.approx((exact.low, exact.high), abs=1e-9)
-
-
-def test_share_without_runaways_is_bounded_by_the_rule_of_three():
-    run = pages([0.05] * 100)
-    found = intervals(run).figures["runaway_share"]
-    # (1 - p) ** 100 = 0.025
-    assert (found.low, found.high) == (0, pytest.approx(1 - 0.025**0.01))
-
-
-def test_capped_rate_combines_bounds_of_the_rest_and_the_share():
-    # All ordinary pages are alike, so that only the unseen item and the number of pages vary.
-    run = pages([0.0] * 48 + [20.0] * 2)
-    found = intervals(run).figures["cer_capped"]
-    exact = stats.binomtest(2, 50).proportion_ci(0.975, "exact")
-    assert found.low == pytest.approx(exact.low)
-    assert found.high == pytest.approx(exact.high)
-    # Of 50 pages without one, (1 - p) ** 50 = 0.0125.
-    assert intervals(pages([0.0] * 50)).figures["cer_capped"] == Interval(
-        0, pytest.approx(1 - 0.0125 ** (1 / 50))
-    )
-
-
-def test_the_capped_rate_by_a_naive_procedure():
-    rates = [*varied(0.08, 60), 3.0, 1.0, 12.0]
-    found = intervals(pages(rates)).figures["cer_capped"]
-    rng, n = np.random.default_rng(5), len(rates)
-    rest = [0 if rate >= 1 else rate for rate in rates]
-    means = np.array([np.mean(rng.choice(rest, n)) for _ in range(20_000)])
-    share = stats.binomtest(3, n).proportion_ci(0.975, "exact")
-    tail = stats.norm.cdf(-np.sqrt(n / (n - 1)) * stats.t.ppf(0.9875, n - 1))
-    assert found.high == pytest.approx(share.high + np.quantile(means, 1 - tail), abs=5e-4)
-    unseen = (1 - rng.beta(1, n, len(means))) * means
-    assert found.low == pytest.approx(share.low + np.quantile(unseen, 0.0125), abs=5e-4)
-
-
-def test_a_run_of_runaways_alone_reaches_up_to_one():
-    found = intervals(pages([2.0] * 30)).figures["cer_capped"]
-    assert (found.low, found.high) == (pytest.approx(0.0125 ** (1 / 30)), 1)
-
-
-@pytest.mark.parametrize(("more", "less"), [(0, 0), (3, 0), (0, 4), (5, 5), (2, 40), (20, 0)])
-def test_share_difference_agrees_with_drawn_beta_distributions(more, less):
-    items = 50
-    a = of_shares([True] * more + [False] * (items - more))
-    b = of_shares([False] * (items - less) + [True] * less)
-    low, high = share_difference_bounds([a], [b], "runaways", 0.95)
-    rng = np.random.default_rng(0)
-
-    def upper(one, other):
-        above = rng.beta(one + 1, items - one, 200_000)
-        below = rng.beta(other, items - other + 1, 200_000) if other else 0
-        return np.quantile(above - below, 0.975)
-
-    assert high == pytest.approx(upper(more, less), abs=0.003)
-    assert low == pytest.approx(-upper(less, more), abs=0.003)
-
-
-def test_items_that_run_away_in_both_runs_do_not_matter():
-    a, b = of_shares([True, True, False] * 20), of_shares([True, False, False] * 20)
-    one, other = of_shares([True, False, False] * 20), of_shares([False] * 60)
-    assert share_difference_bounds([a], [b], "runaways", 0.95) == share_difference_bounds(
-        [one], [other], "runaways", 0.95
-    )
+def test_the_share_of_failures_has_the_interval_of_clopper_and_pearson(items, data):
+    failures = data.draw(st.integers(0, items))
+    run = pages([1.0] * failures + [0.5] * (items - failures))
+    found = intervals(run, only="failure_share").figures["failure_share"]
+    exact = stats.binomtest(failures, items).proportion_ci(0.95, "exact")
+    assert (found.low, found.high) == pytest.approx((exact.low, exact.high), abs=1e-9)
 
 
 def test_stratified_share_is_bounded_as_an_estimated_one():
@@ -144,18 +71,23 @@ def test_stratified_share_is_bounded_as_an_estimated_one():
     flags = np.array([float(rate >= 1) for rate in rates])
     weights = np.array([9_000 / 40] * 40 + [1_000 / 20] * 20)
     expected = weighted_bounds_of_share(flags, weights, np.array(strata), 0.975)
-    found = intervals(run, resamples=100).figures["runaway_share"]
+    found = intervals(run, resamples=100).figures["failure_share"]
     assert (found.low, found.high) == pytest.approx((expected.lower, expected.upper))
 
 
 def test_two_runs_of_a_model_count_by_their_mean():
-    some, none = of_shares([True] * 4 + [False] * 36), of_shares([False] * 40)
-    low, high = share_bounds([some, none], "runaways", 0.95)  # 2 of 40
+    runs = [pages([1.0] * 4 + [0.5] * 36), pages([0.5] * 40)]
+    found = share_interval(tables(runs, runs[0].ids), "failures", 0.95)  # 2 of 40
     exact = stats.binomtest(2, 40).proportion_ci(0.95, "exact")
-    assert (low, high) == pytest.approx((exact.low, exact.high))
+    assert (found.low, found.high) == pytest.approx((exact.low, exact.high))
 
 
-# Verdicts
+def test_the_rate_without_failures_has_an_interval_of_the_pages_that_were_read():
+    # All are alike, so that only the unseen page varies: it is one of 48, and is wrong as a whole.
+    found = intervals(pages([0.5] * 48 + [20.0] * 2)).figures["cer_without_failures"]
+    share = 1 - 0.025 ** (1 / 48)
+    assert found.high == pytest.approx(0.5 * (1 - share) + share, abs=0.01)
+    assert found.low == pytest.approx(0.5 * (1 - share), abs=0.01)
 
 
 def test_micro_cer_has_no_interval_and_says_where_to_look():
@@ -163,61 +95,148 @@ def test_micro_cer_has_no_interval_and_says_where_to_look():
     found = intervals(run)
     assert "cer" not in found.figures
     assert found.describe("cer") == found.without["cer"]
-    assert found.without["cer"].endswith("see cer_capped")
+    assert found.without["cer"].endswith("see cer_without_failures")
     assert json.loads(json.dumps(found.to_dict()))["without"]["cer"] == found.without["cer"]
     assert found.method == METHOD + OF_SHARES
 
 
-def test_model_without_sampled_runaways_is_not_called_better():
-    # The other has the same capped CER if 1 % of the first one's pages run away.
-    lucky, steady = pages(varied(0.05, 50)), pages([rate + 0.01 for rate in varied(0.05, 50)])
-    found = compare(lucky, steady, **CER)
-    assert (found.headline, found.judged_by) == ("cer", "cer_capped")
-    assert found.figures["cer"].interval is None
-    assert found.p < 0.001
-    assert not found.separable
-    assert "could make up for the difference" in found.why
-    both = rank_models({"lucky": [lucky], "steady": [steady]}, **CER)
-    assert [each.rank.shown() for each in both] == ["1–2", "1–2"]
+# Two questions
 
 
-def test_difference_beyond_any_rare_runaways_is_separable():
-    good, bad = pages(varied(0.05, 150)), pages(varied(0.25, 150, seed=1))
-    found = compare(good, bad, **CER)
+def naive_p(differences):
+    """The two-sided p of all signs, in a loop."""
+    sizes = [abs(each) for each in differences if each]
+    observed = abs(math.fsum(differences))
+    sums = [
+        abs(math.fsum(sign * size for sign, size in zip(signs, sizes, strict=True)))
+        for signs in product((1, -1), repeat=len(sizes))
+    ]
+    return sum(each >= observed - 1e-9 for each in sums) / len(sums)
+
+
+@given(
+    st.lists(
+        st.tuples(*[st.sampled_from([0.01, 0.02, 0.05, 0.3, 1.0, 7.0])] * 2), min_size=1, max_size=9
+    )
+)
+@settings(deadline=None)
+def test_both_questions_by_a_naive_procedure(rates):
+    runs = [pages([pair[side] for pair in rates]) for side in (0, 1)]
+    found = compare(*runs, **CER, names=("a", "b"))
+    read = [(a, b) for a, b in rates if a < 1 and b < 1]
+    assert found.failures.read == len(read)
+    if read:
+        expected = np.mean([a - b for a, b in read])
+        assert found.figures["cer_without_failures"].difference == pytest.approx(expected)
+    else:
+        assert "cer_without_failures" not in found.figures
+    assert found.p == pytest.approx(naive_p([1000 * (a - b) for a, b in read]))
+    failed = [(a >= 1, b >= 1) for a, b in rates]
+    only_a, only_b = failed.count((True, False)), failed.count((False, True))
+    assert found.failures.one_only == only_a + only_b
+    exact = stats.binomtest(only_a, only_a + only_b).pvalue if only_a + only_b else 1.0
+    assert found.failures.p == pytest.approx(exact)
+
+
+def test_signs_that_are_drawn_give_nearly_the_exact_p():
+    differences = np.random.default_rng(3).normal(0.3, 1, (2, 14))
+    drawn = sign_flip_tests(differences, 9_999, seed=1)
+    assert [test.exact for test in drawn] == [False, False]
+    for row, test in zip(differences, drawn, strict=True):
+        assert test.p == pytest.approx(naive_p(row), abs=0.02)
+
+
+def test_a_difference_that_every_page_shows_is_found_and_said_in_two_sentences():
+    """A hundred pages, .032 against .065, better on each of them."""
+    rates = varied(0.032, 100)
+    found = compare(pages(rates), pages([2.03 * rate for rate in rates]), **CER)
+    assert (found.headline, found.judged_by) == ("cer", "cer_without_failures")
     assert (found.separable, found.better) == (True, "A")
-    interval = found.figures["cer_capped"].interval
-    assert interval.high < 0
-    assert found.detectable < -found.figures["cer_capped"].difference
-    ranked = rank_models({"good": [good], "bad": [bad]}, **CER)
-    assert [(each.name, each.rank.shown()) for each in ranked] == [("good", "1"), ("bad", "2")]
+    assert found.p == pytest.approx(0.0001, abs=2e-5)
+    assert found.figures["cer_without_failures"].interval.high < 0
+    first, second = found.why.split(". ", 1)
+    assert first.startswith("On the 100 items that neither failed on, cer_without_failures is 0.03")
+    # 1 - 0.025 ** (1 / 100)
+    assert second == "Neither failed on any of 100 items; up to 3.6 % is not excluded."
 
 
-def test_runaways_that_are_seen_make_a_difference():
+def test_who_reads_alike_and_fails_less_is_better():
     steady, stuck = pages([0.05] * 150), pages([0.05] * 125 + [20.0] * 25)
     found = compare(steady, stuck, **CER)
-    assert (found.separable, found.better) == (True, "A")
+    assert (found.p, found.better) == (1.0, "A")
+    # McNemar's: 25 pages that only one of them failed on.
+    assert found.failures.p == pytest.approx(2 * 0.5**25)
+    assert "A failed on 0" in found.why
+    assert "B on 25" in found.why
     ranked = rank_models({"steady": [steady], "stuck": [stuck]}, **CER)
     assert [each.rank.shown() for each in ranked] == ["1", "2"]
+    assert ranked[1].judged == pytest.approx(0.05)
 
 
-def test_models_are_sorted_by_ranking_figure_and_keep_headline():
-    # By CER the first is worse, as one of its pages is 30 times as long as it should be.
-    one, other = pages([0.05] * 99 + [30.0]), pages([0.2] * 100)
-    [first, second] = rank_models({"one": [one], "other": [other]}, **CER)
-    assert (first.name, first.value > second.value) == ("one", True)
-    assert first.value == pytest.approx((99 * 0.05 + 30) / 100)
-    assert first.judged == pytest.approx((99 * 0.05 + 1) / 100)
-    assert first.interval.low < first.judged < first.interval.high
+def test_who_reads_better_and_fails_more_is_not_called_better():
+    one, other = pages([0.01] * 100 + [20.0] * 20), pages([0.05] * 120)
+    found = compare(one, other, **CER)
+    assert (found.separable, found.better) == (True, None)
+    assert "neither is better" in found.verdict
+    ranked = rank_models({"one": [one], "other": [other]}, **CER)
+    assert [each.rank.shown() for each in ranked] == ["1–2", "1–2"]
 
 
-@pytest.mark.nightly
-def test_all_pairs_of_models_are_bounded_together():
-    # Of 263 pages without a runaway, 1.7 % is left open for one pair, and 2.7 % for each of 15.
-    runs = {str(n): pages([rate + 0.01 * n for rate in varied(0.05, 263)]) for n in range(6)}
-    pair = compare_runs({name: runs[name] for name in "02"}, **CER)
-    every = compare_runs(runs, **CER)
-    assert [each.separable for each in pair] == [True]
-    assert not next(each for each in every if (each.a, each.b) == ("0", "2")).separable
+def test_the_tests_of_all_pairs_are_corrected_together():
+    a, b = pages([0.05] * 50 + [2.0] * 12), pages([0.05] * 62)
+    c = pages([0.05] * 59 + [2.0] * 3)
+    runs = {"a": a, "b": b, "c": c}
+    ab, ac, bc = compare_runs(runs, **CER)
+    # b and c differ in three failures, which are never significant, so that there are five tests.
+    assert ab.failures.p == pytest.approx(2 * 0.5**12)
+    assert ab.failures.p_holm == pytest.approx(5 * 2 * 0.5**12)
+    assert ac.failures.p_holm == pytest.approx(4 * stats.binomtest(0, 9).pvalue)
+    assert (bc.failures.p, bc.failures.p_holm) == (0.25, 1.0)
+    assert "corrected for 5 tests" in ab.why
+
+
+def test_six_pages_suffice_for_a_difference_on_all_of_them_and_five_do_not():
+    for items, separable in ((6, True), (5, False)):  # 2 / 2 ** 6 is .031, 2 / 2 ** 5 is .0625
+        rates = varied(0.05, items)
+        found = compare(pages(rates), pages([rate + 0.01 for rate in rates]), **CER)
+        assert found.separable == separable
+        assert found.figures["cer_without_failures"].interval is None
+    ranked = rank_models({"a": [pages(rates)], "b": [pages([0.5] * 5)]}, **CER)
+    assert [each.rank.shown() for each in ranked] == ["1–2", "1–2"]
+
+
+def test_a_run_that_failed_on_everything_is_worse_and_ranked_last():
+    good, empty = pages(varied(0.05, 30)), pages([1.0] * 30)
+    found = compare(empty, good, **CER)
+    assert (found.failures.read, found.better) == (0, "B")
+    assert "cer_without_failures" not in found.figures
+    assert found.why.startswith("There is no item that neither failed on.")
+    first, last = rank_models({"empty": [empty], "good": [good]}, **CER)
+    assert (first.name, last.judged, last.interval) == ("good", None, None)
+    assert first.interval is not None
+
+
+def test_rank_sets_are_those_of_the_pairs():
+    runs = {
+        str(n): pages([*varied(0.05 + 0.01 * (n // 2), 60, seed=n), *[3.0] * (n % 3)])
+        for n in range(6)
+    }
+    runs = {name: pages_of for name, pages_of in runs.items() if len(pages_of.ids) == 60}
+    runs |= {"9": pages([*varied(0.02, 40, seed=9), *[2.0] * 20])}
+    better = {(each.better, each.a, each.b) for each in compare_runs(runs, **CER) if each.better}
+    for standing in rank_models({name: [run] for name, run in runs.items()}, **CER):
+        ahead = {winner for winner, *pair in better if standing.name in pair} - {standing.name}
+        assert set(standing.better) == ahead
+        behind = sum(winner == standing.name for winner, *_ in better)
+        assert standing.rank == Ranks(1 + len(ahead), len(runs) - behind)
+
+
+def test_failures_of_one_run_do_not_count_in_the_other_ones_rate():
+    """On the ten pages that both read, they are alike; on the rest, only one has errors."""
+    a = pages([0.1] * 10 + [5.0] * 10)
+    b = pages([0.1] * 10 + [0.9] * 10)
+    difference = compare(a, b, **CER).figures["cer_without_failures"]
+    assert (difference.a, difference.b) == (pytest.approx(0.1), pytest.approx(0.1))
 
 
 # Ratios over few items
@@ -346,19 +365,18 @@ def test_declarations_name_what_there_is(name):
     metric = METRICS[name]
     figures = {figure.name: figure for figure in metric.figures}
     for figure in metric.figures:
-        for other in filter(None, (figure.judged_by, figure.worst_share)):
+        for other in filter(None, (figure.judged_by, figure.leaves_out)):
             assert figures[other].is_rate
             assert figures[other].higher_is_better == figure.higher_is_better
         assert figure.judged_by is None or not figure.has_interval
-        assert figure.worst_share is None or figures[figure.worst_share].share_of
+        assert figure.leaves_out is None or figures[figure.leaves_out].share_of
         divisors = {name.removeprefix(LESS) for name in sum(figure.divided_by, ())}
         assert {figure.share_of, *divisors} - {None} <= set(metric.statistics)
 
 
 def test_the_figure_that_judges():
     metric = make_metric("text_cer")
-    assert judging_figure(metric, "cer") == "cer_capped"
-    assert judging_figure(metric, "wer") == "wer_capped"
+    assert judging_figure(metric, "cer") == "cer_without_failures"
+    assert judging_figure(metric, "wer") == "cer_without_failures"
     assert judging_figure(metric, "cer_items") == "cer_items"
     assert judging_figure(metric, "a name of another package") == "a name of another package"
-    assert figure_of(metric, "cer_capped").worst_share == "runaway_share"

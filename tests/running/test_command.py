@@ -97,7 +97,7 @@ def test_a_server_run_killed_in_the_middle_goes_on(here, hdbench):
 
     with FaultyServer(respond) as server:
         run = ("run", "hdb/zettelkatalog", "--model", "served-model", "--endpoint", server.url)
-        run = (*run, "-o", "runs/a", "--concurrency", "2")
+        run = (*run, "-o", "runs/a", "--option", "concurrency=2")
         recorded = killed_in_the_middle(run, here / "runs/a", here, **key)
         killed.set()
         before = len(server.requests)

@@ -22,7 +22,7 @@ def test_how_many_answers_keep_the_schema_is_recorded_and_said(tmp_path):
     texts = itertools.cycle(['{"year": 1924}', '{"year": "1924"}'])
     with FaultyServer(lambda _: Response(completion(next(texts))), models=["m"]) as server:
         run = Run(tmp_path, server.url)
-        done = run.run("--concurrency", 1)
+        done = run.run("--option", "concurrency=1")
     assert done.returncode == 0, done.stderr
     line = "answers that were to keep the answer schema: 4 do, 4 do not"
     assert line in done.stdout

@@ -50,7 +50,7 @@ def ended_early(tmp_path, served):
 
     with FaultyServer(respond, models=[served]) as server:
         run = Run(tmp_path, server.url)
-        assert run.run("--concurrency", 1).returncode == 2
+        assert run.run("--option", "concurrency=1").returncode == 2
     assert run.recorded() == 3
     return server
 

@@ -34,7 +34,8 @@ def served():
 @pytest.fixture
 def run(served):
     """The command, asking one item after the other so that the answers are in order."""
-    return ("run", "hdb/zettelkatalog", "--model", "m", "--endpoint", served.url, "--concurrency=1")
+    run = ("run", "hdb/zettelkatalog", "--model", "m", "--endpoint", served.url)
+    return (*run, "--option=concurrency=1")
 
 
 def scored(hdbench, here, run):
@@ -119,7 +120,7 @@ def test_a_part_that_is_killed_goes_on_and_only_one_process_asks_it(here, hdbenc
 
     with FaultyServer(respond) as server:
         run = ("run", "hdb/zettelkatalog", "--model", "m", "--endpoint", server.url)
-        run = (*run, "--concurrency=1", "-o", "parts", "--part", "1/2")
+        run = (*run, "--option=concurrency=1", "-o", "parts", "--part", "1/2")
         first = subprocess.Popen([sys.executable, "-m", "hdbench", *run], cwd=here, env=os.environ)
         answers = here / "parts/part-1-of-2/answers.jsonl"
         until(lambda: answers.exists() and answers.read_bytes().count(b"\n") == 2)

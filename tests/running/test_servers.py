@@ -163,7 +163,7 @@ def test_a_run_without_any_answer_ends_with_status_one(here, hdbench):
     with FaultyServer(lambda _: Response(error("too large"), 413), models=["m"]) as server:
         done = hdbench(
             *("run", "hdb/zettelkatalog", "--model", "m", "--endpoint", server.url),
-            *("-o", "run", "--concurrency", "1"),
+            *("-o", "run", "--option", "concurrency=1"),
         )
     assert done.returncode == 1
     assert "run: 0 of 8 items answered, 8 failed" in done.stdout

@@ -36,7 +36,7 @@ def command(
     limit: Annotated[int | None, typer.Option()] = None,
     ids: str | None = None,
     prompt: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
-    concurrency: Annotated[int, typer.Option(min=1)] = 4,
+    as_text: Annotated[bool, typer.Option("--as-text")] = False,
     option: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
     without_media: Annotated[bool, typer.Option("--without-media")] = False,
     retry_failed: Annotated[bool, typer.Option("--retry-failed")] = False,
@@ -61,13 +61,15 @@ def command(
         limit: Stop after this many items.
         ids: Only these items, separated by commas; or a file with one id per line.
         prompt: A prompt to use instead of the benchmark's.
-        concurrency: Requests to a server at once, or images that Tesseract reads at once.
+        as_text: Ask for the page's text alone instead of a record, for models that write no JSON,
+            where an answer is one text, as in a collection of transcriptions.
         option: An option of the model, such as temperature=0.7; may be repeated. max_new_tokens
             (4096), temperature (0, which is greedy), top_p (1), seed (0); schema: hold answers to
             the benchmark's JSON Schema (true or false; by default a server is asked to); max_side
             (2048): larger images are scaled down; pages (5) of a PDF; timeout (300) of a request in
-            seconds; for local models batch_size (1), revision on the Hub, and trust_remote_code
-            (false): run Python code from the model's repository.
+            seconds; concurrency (4): requests to a server, or images for Tesseract, at once; for
+            local models batch_size (1), revision on the Hub, and trust_remote_code (false): run
+            Python code from the model's repository.
         without_media: Ask with the prompt alone, without the image or PDF: what a model scores
             unseen is memory or chance, the floor beneath its score.
         retry_failed: Ask again for items where only an error was recorded.
@@ -80,18 +82,18 @@ def command(
             price and time as far as they are known.
     """
     _check_together(images, part, engine, tasks, without_media=without_media)
-    request = RunOptions.read(read_options(option or ())).asked(model, endpoint, concurrency)
+    request = RunOptions.read(read_options(option or ())).asked(model, endpoint)
     loaded = load_benchmark(benchmark, media=images is None and not without_media)
     if images is None:
         choice = of_benchmark(loaded, ids=named_ids(ids), limit=limit, without_media=without_media)
     else:
         choice = _own_images(loaded, images, limit)
-    name = run_name(loaded, model) + ("_without-media" if without_media else "")
+    name = run_name(loaded, model) + "_as-text" * as_text + "_without-media" * without_media
     run = folder = out or Path("runs") / name
     if part is not None:
         number, of = read_part(part)
         choice, folder = part_of(choice, number, of), part_folder(run, number, of)
-    plan = RunPlan(loaded, choice, request, prompt, own_images=images is not None)
+    plan = RunPlan(loaded, choice, request, prompt, own_images=images is not None, as_text=as_text)
     if dry_run:
         for line in describe_run(plan, folder, retry_failed=retry_failed):
             typer.echo(shown(line))
@@ -109,7 +111,7 @@ def command(
                 "--limit": limit,
                 "--ids": ids,
                 "--prompt": prompt,
-                "--concurrency": concurrency,
+                "--as-text": as_text,
                 "--option": option,
                 "--without-media": without_media,
                 "--retry-failed": retry_failed,

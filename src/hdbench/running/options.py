@@ -12,10 +12,11 @@ from hdbench.running.backend import Asked, Decoding, ImageLimits
 
 
 class RunOptions(Strict):
-    """How a model is asked. A run that is resumed has to have the same ones.
+    """How a model is asked. What can change an answer must be the same in a run that is resumed.
 
     Attributes:
         batch_size: items that a local model is asked for at once.
+        concurrency: requests to a server at once, or images that Tesseract reads at once.
         max_new_tokens: the longest answer, in tokens; longer ones are cut off.
         max_side: the maximum length of an image's longer side in pixels.
         pages: how many pages of a PDF the model is shown.
@@ -32,6 +33,7 @@ class RunOptions(Strict):
     model_config = ConfigDict(coerce_numbers_to_str=True)  # a commit can have only digits
 
     batch_size: int = Field(1, ge=1)
+    concurrency: int = Field(4, ge=1)
     max_new_tokens: int = Field(4096, ge=1)
     max_side: int = Field(2048, ge=1)
     pages: int = Field(5, ge=1)
@@ -67,7 +69,7 @@ class RunOptions(Strict):
                 "--option {option}: {why}", option=first["loc"][0], why=why_unfit(first)
             ) from error
 
-    def asked(self, model: str, endpoint: str | None, concurrency: int) -> Asked:
+    def asked(self, model: str, endpoint: str | None) -> Asked:
         """Return who is asked with them."""
         return Asked(
             model,
@@ -77,7 +79,7 @@ class RunOptions(Strict):
             schema=self.schema_,
             limits=ImageLimits(self.max_side, self.pages),
             batch_size=self.batch_size,
-            concurrency=concurrency,
+            concurrency=self.concurrency,
             timeout=self.timeout,
             trust_remote_code=self.trust_remote_code,
         )

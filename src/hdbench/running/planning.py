@@ -24,6 +24,7 @@ from hdbench.running.model_files import model_name
 from hdbench.running.run import RunningScore, RunOutcome, run_model
 
 PROMPT = "prompt.txt"
+TEXT_PROMPT = Path(__file__).with_name("as-text.txt")
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class RunPlan:
         asked: who is asked.
         prompt: a file with the prompt; None for the benchmark's.
         own_images: whether the items are a user's own images.
+        as_text: whether a model is asked for the text of the page alone, not for a record.
     """
 
     benchmark: Benchmark
@@ -44,6 +46,7 @@ class RunPlan:
     asked: Asked
     prompt: Path | None = None
     own_images: bool = False
+    as_text: bool = False
 
     @property
     def without_media(self) -> bool:
@@ -53,7 +56,7 @@ class RunPlan:
     @property
     def prompt_file(self) -> Path:
         """Return the file with the prompt."""
-        return self.prompt or self.benchmark.file(PROMPT)
+        return self.prompt or (TEXT_PROMPT if self.as_text else self.benchmark.file(PROMPT))
 
     def run(self, folder: Path, *, retry_failed: bool = False) -> RunOutcome:
         """Ask what has not been asked yet.
@@ -68,7 +71,7 @@ class RunPlan:
         prompt = read_prompt(self.prompt_file)
         self.check()
         self._check_same_items(folder)
-        path = self.benchmark.schema
+        path = None if self.as_text else self.benchmark.schema
         schema = None if path is None else without_titles(read_schema(path))
         backend = make_backend(self.asked, prompt.text, schema)
         shown = None
@@ -87,13 +90,21 @@ class RunPlan:
             backend.close()
 
     def check(self) -> None:
-        """Refuse what a backend cannot answer that reads the text of images and nothing else.
+        """Refuse to ask for a text where answers are records, or for what a backend cannot answer.
 
         Raises:
-            HdbenchError: the answers are records, or there is no image.
+            HdbenchError: the answers are records, a text is to keep a schema, or a backend that
+                reads the text of images and nothing else gets no image.
         """
         kind = self.asked.kind
         is_text = self.benchmark.spec.make_metric().of_text("") is not None
+        if self.as_text and not is_text:
+            raise HdbenchError(
+                "--as-text: an answer to {benchmark} is a record, not one text: leave it out",
+                benchmark=self.benchmark.id,
+            )
+        if self.as_text and self.asked.schema:
+            raise HdbenchError("--as-text: a text keeps no schema: leave out --option schema=true")
         if self.benchmark.schema is not None and not is_text and not kind.reads_prompts:
             raise HdbenchError(
                 "--model {model}: reads plain text, and the answers of {benchmark} are records: "

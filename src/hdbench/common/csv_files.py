@@ -9,7 +9,6 @@ from typing import BinaryIO
 
 _FORMULA = re.compile(r"""((?:^|;)[\s"']*)(?=[=+\-@＝＋－＠])""")
 _APOSTROPHE = re.compile(r"""((?:^|;)[\s"']*)'(?=[=+\-@＝＋－＠])""")
-_NUMBER = re.compile(r"[+\-]?[0-9]+(?:[.,][0-9]+)?")
 _DASHES = re.compile("-+")
 
 
@@ -36,7 +35,8 @@ def csv_rows(file: BinaryIO, head: Sequence[str]) -> Callable[[Row], None]:
 
     UTF-8 with a byte order mark, without which Excel misreads umlauts; commas; lines end in CR LF.
     A text that a spreadsheet might take for a formula, because it begins with one of = + - @ (also
-    after a semicolon), gets an apostrophe before that sign, as OWASP advises ("CSV Injection"). A
+    after a semicolon), gets an apostrophe before that sign, as OWASP advises ("CSV Injection"); so
+    does the text "-2", which is one with the cell behind it where semicolons are expected. A
     number, and a dash for an empty field, stay as they are. A lone surrogate, which a model's text
     can hold, becomes a JSON escape.
 
@@ -64,6 +64,6 @@ def as_it_was(cell: str) -> str:
 
 
 def _harmless(value: str | int | float | None) -> str | int | float | None:
-    if not isinstance(value, str) or _DASHES.fullmatch(value) or _NUMBER.fullmatch(value):
+    if not isinstance(value, str) or _DASHES.fullmatch(value):
         return value
     return _FORMULA.sub(r"\1'", value)

@@ -125,6 +125,10 @@ def test_the_row_of_headings_can_be_chosen(folder, run_hdbench):
         refused = run_hdbench(*call, rows_given, cwd=folder)
         assert (refused.returncode, told in refused.stderr) == (2, True), refused.stderr
         assert not (folder / "letters").exists()
+    (folder / "t.json").write_text("{}")
+    for other in ("t.json", "scans"):
+        refused = run_hdbench(*call[:4], other, "--header-row", "2", cwd=folder)
+        assert f"--header-row: {other} has no rows of headings" in refused.stderr
     done = run_hdbench(*call, "2", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert rows(folder)["b1"]["ground_truth"]["verfasser"] == "Frey"

@@ -135,6 +135,15 @@ def test_number_as_an_answer_is_refused_and_the_others_stay(namespace):
     assert metric.compute()["items"] == 1
 
 
+def test_answers_without_a_shared_field_are_refused_unless_as_published(namespace):
+    given = {"predictions": [{"Titel": "a"}] * 3, "references": [{"title": "a", "year": 1957}] * 3}
+    with pytest.raises(ValueError, match=r"share no field .* they have Titel, .* has title, year"):
+        evaluate.load("hdb/record_f1").compute(**given)
+    assert evaluate.load("hdb/record_f1", "published").compute(**given)["f1_micro"] == 0
+    given["predictions"][1] = {"year": 1957}
+    assert evaluate.load("hdb/record_f1").compute(**given)["f1_micro"] > 0
+
+
 def test_list_answers_count_as_unparsable_with_a_warning(namespace):
     metric = evaluate.load("hdb/avisblatt_cer")
     page = {"advertisements": [{"text": "1. Rother Wein"}]}

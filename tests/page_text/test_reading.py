@@ -112,6 +112,14 @@ def test_what_programs_write_is_read_in_lines(document, form, regions, image, tm
     assert read.pages[0].text == "\n".join(line for lines in regions for line in lines)
 
 
+def test_blanks_that_begin_a_line_are_kept_but_not_those_of_the_file_s_own_form():
+    page = TRANSKRIBUS.replace("<Unicode>Rother", "<Unicode>  Rother")
+    page = page.replace("<Unicode>und Brod<", "<Unicode>\n      und Brod\n    <")
+    assert read_page_text(page.encode(), "a").pages[0].regions[1] == ["  Rother Wein", "und Brod"]
+    alto = ABBYY.replace("<String STYLEREFS", "<SP/><String STYLEREFS")
+    assert read_page_text(alto.encode(), "a").pages[0].text.startswith(" Rother")
+
+
 def test_a_line_without_text_is_remarked():
     number = TESSERACT[: TESSERACT.index("line_1_3")].count("\n") + 1
     assert read_page_text(TESSERACT.encode(), "a").remarks == [

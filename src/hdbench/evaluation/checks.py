@@ -11,7 +11,7 @@ from typing import Any
 
 from hdbench.answers.answer import KINDS, Answer, Kind, Status
 from hdbench.answers.schema import Violation
-from hdbench.errors import HdbenchError, escaped
+from hdbench.errors import escaped
 from hdbench.evaluation.shared_fields import EXAMPLES, SharedFields
 from hdbench.results.items import ScoredItem
 from hdbench.results.result import Result
@@ -268,23 +268,8 @@ class Checks:
                 return
 
     def check_fields(self, place: object) -> None:
-        """Refuse answers that share no field with the ground truth: their score says nothing.
-
-        Args:
-            place: what messages call the answers.
-
-        Raises:
-            HdbenchError: they share none.
-        """
-        if apart := self._fields.apart(self._looked_at):
-            raise HdbenchError(
-                "{place}: the answers share no field with the ground truth: they have {written}, "
-                "and the ground truth has {expected}: are these the answers to this benchmark, and "
-                "does the prompt name its fields?",
-                place=place,
-                written=apart.written,
-                expected=apart.expected,
-            )
+        """Refuse answers that share no field with the ground truth; see `SharedFields.check`."""
+        self._fields.check(place, self._looked_at)
 
     def _wrong_fields(self, result: Result, explained: Container[Any]) -> list[RunWarning]:
         """Return one warning per field, wrong values before types that are scored all the same.

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from hdbench.answers.answer import Answer
 from hdbench.common.jsonio import parse_json
-from hdbench.errors import escaped
+from hdbench.errors import HdbenchError, escaped
 from hdbench.results.items import ScoredItem
 
 MAX_NAMES = 10
@@ -24,18 +24,6 @@ EXAMPLES = 5
 
 _NAME = 60
 _INDEX = re.compile(r"\[\d*\]")
-
-
-class Apart(NamedTuple):
-    """Answers that share no field with the ground truth.
-
-    Attributes:
-        written: the names of fields in answers.
-        expected: the names of fields in the ground truth.
-    """
-
-    written: str
-    expected: str
 
 
 class SharedFields:
@@ -66,20 +54,31 @@ class SharedFields:
                 field = _INDEX.sub("", match.field)
                 _keep(self._expected, field)
                 self._names.update(field[:_NAME].split("."))
+                self._is_shared |= field in record  # a list, none of whose entries has a partner
         for name in _names_in(record):
             self._is_shared |= name in self._names
             _keep(self._written, name)
 
-    def apart(self, answers: int) -> Apart | None:
-        """Return what both sides have, if they share no field.
+    def check(self, place: object, answers: int) -> None:
+        """Refuse answers that share no field with the ground truth: their score says nothing.
 
         Args:
+            place: what messages call the answers.
             answers: the number that were looked at; half of them must be objects.
+
+        Raises:
+            HdbenchError: they share none.
         """
         if self._is_shared or 2 * self._count <= answers or not self._expected:
-            return None
-        written, expected = (escaped(", ".join(names)) for names in (self._written, self._expected))
-        return Apart(written, expected)
+            return
+        raise HdbenchError(
+            "{place}: the answers share no field with the ground truth: they have {written}, and "
+            "the ground truth has {expected}: are these the answers to this benchmark, and does "
+            "the prompt name its fields?",
+            place=place,
+            written=escaped(", ".join(self._written)),
+            expected=escaped(", ".join(self._expected)),
+        )
 
 
 def _names_in(record: dict[str, Any]) -> Iterator[str]:

@@ -9,7 +9,8 @@ from hdbench.answers.schema import AnswerSchema, schema_of
 from hdbench.answers.text import read_text
 from hdbench.common.jsonio import FINITE, parse_json
 from hdbench.errors import HdbenchError
-from hdbench.results.items import prepare, score_items
+from hdbench.evaluation.shared_fields import SharedFields
+from hdbench.results.items import ScoreCollector, prepare
 from hdbench.results.result import Result
 from hdbench.scoring.metric import Metric
 
@@ -35,7 +36,8 @@ def score_by_position(
         details: keep what became of every item and field.
 
     Raises:
-        HdbenchError: a reference is not a record, or there is nothing to score by.
+        HdbenchError: a reference is not a record, there is nothing to score by, or the answers
+            share no field with the ground truth.
     """
     if schema is None:
         first = (
@@ -45,14 +47,17 @@ def score_by_position(
             (metric.right_answer(reference) for reference in first),
             metric.options.get("root_list"),
         )
-    items = (
-        (
-            _answer(text, schema)._replace(id=str(position)),
-            prepare(metric, _reference(metric, position, reference), f"references[{position}]"),
-        )
-        for position, (text, reference) in enumerate(zip(predictions, references, strict=True))
-    )
-    return score_items(metric, items, details=details)
+    collector, shared, answered = ScoreCollector(metric, details=details), SharedFields(), 0
+    for position, (text, reference) in enumerate(zip(predictions, references, strict=True)):
+        answer = _answer(text, schema)._replace(id=str(position))
+        truth = _reference(metric, position, reference)
+        scored = collector.add(answer, prepare(metric, truth, f"references[{position}]"))
+        if scored is not None and scored.coverage != "unanswered":
+            shared.add(answer, scored)
+            answered += 1
+    if metric.protocol == "documented":  # published scores are as they were
+        shared.check("predictions", answered)
+    return collector.result()
 
 
 def _reference(metric: Metric, position: int, encoded: str) -> Any:

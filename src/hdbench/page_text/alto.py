@@ -72,4 +72,5 @@ def _text(line: "Element", where: str) -> str:
             if parts and not has_blanks:
                 parts.append(" ")
             parts.append(content)
-    return "".join(parts).strip()
+    text = "".join(parts).rstrip()
+    return text if has_blanks else text.lstrip()

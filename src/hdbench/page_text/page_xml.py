@@ -98,8 +98,9 @@ class _Reader:
             axis, sign = _DIRECTIONS[direction]
             lines.sort(key=lambda line: sign * _middle([point[axis] for point in _points(line)]))
         texts = list(texts_of(lines, self._line_text, self._where, self._remark))
-        own = [line.strip() for line in self._text(region).splitlines() if line.strip()]
-        return own if not is_numbered and Counter(own) == Counter(texts) else texts
+        own = [line for line in self._text(region).splitlines() if line.strip()]
+        is_same = Counter(map(str.strip, own)) == Counter(map(str.strip, texts))
+        return own if not is_numbered and is_same else texts
 
     def _line_text(self, line: "Element") -> str:
         words = (self._text(child) for child in line if name_of(child) == "Word")
@@ -116,7 +117,10 @@ class _Reader:
             unicode = equivalent.find("{*}Unicode")
             if unicode is None:
                 raise HdbenchError("{place}: TextEquiv without Unicode", place=place)
-            texts.append((index, "".join(map(str, unicode.itertext())).strip()))
+            text = "".join(map(str, unicode.itertext()))
+            # Blanks that begin a line are on the page; a line break before them is the file's.
+            is_indented = text.lstrip(" ").startswith(("\n", "\r", "\t"))
+            texts.append((index, text.strip() if is_indented else text.rstrip()))
         return min(texts, key=lambda text: text[0])[1] if texts else ""
 
 

@@ -50,6 +50,7 @@ def open_truth(
     check_name(path)
     with read_errors(path), TemporaryDirectory(prefix="hdbench-") as scratch:
         if path.is_dir():
+            _without_headings(path, header_rows)
             return _open_folder(path, skip_damaged=skip_damaged)
         if path.exists() and not path.is_file():  # a pipe or device might never end
             raise HdbenchError(
@@ -57,16 +58,27 @@ def open_truth(
             )
         path, head = _unpacked(path, Path(scratch))
         start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+        is_marc = _LEADER.match(start) or path.suffix.lower() in (".mrc", ".marc")
+        if is_marc or start[:1] in (b"<", b"{", b"["):
+            _without_headings(path, header_rows)
         if start.startswith(b"<"):
             pages = read_page_files(path) if form_of(head) else None
             return pages or read_marc(path, mapping, skip_damaged=skip_damaged)
-        if _LEADER.match(start) or path.suffix.lower() in (".mrc", ".marc"):
+        if is_marc:
             return read_marc(path, mapping, skip_damaged=skip_damaged)
         if start[:1] in (b"{", b"["):
             return read_json_truths(path)
         if path.suffix.lower() == ".txt":
             raise HdbenchError("{place}: a text: {accepted}", place=path, accepted=ACCEPTED)
         return read_table(path, header_rows)
+
+
+def _without_headings(path: Path, header_rows: str | None) -> None:
+    if header_rows is not None:
+        raise HdbenchError(
+            "--header-row: {place} has no rows of headings: it is for CSV, XLSX and ODS only",
+            place=path,
+        )
 
 
 def _unpacked(path: Path, scratch: Path) -> tuple[Path, bytes]:

@@ -83,6 +83,7 @@ def test_texts_under_the_keys_that_programs_have(tmp_path, key):
 def test_texts_in_memory():
     assert_perfect(TEXTS)
     assert_perfect(pd.DataFrame({"id": list(TEXTS), "text": list(TEXTS.values())}))
+    assert_perfect(pd.Series(TEXTS))
     metric = evaluate.load("metrics/text_cer")
     texts = ["Item die Zahl", "vnd das Gelt"]
     assert metric.compute(predictions=texts, references=texts)["cer"] == 0.0
@@ -111,3 +112,15 @@ def test_without_a_page_break_all_of_a_text_is_the_first_page():
 def test_an_answer_that_is_only_an_error_is_no_text():
     result = scored({"p1": '{"error": "no image"}', "p2": TEXTS["p2"]})
     assert result.answered == 1
+
+
+def test_why_there_is_no_answer_is_said_once(tmp_path):
+    lines = [
+        {"id": "p1", "reasoning_content": "The page says Item."},
+        {"id": "p2", "error": "time-out\x1b[0m"},
+    ]
+    (tmp_path / "answers.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    result = scored(tmp_path / "answers.jsonl")
+    assert result.answered == 0
+    reasons = [note for note in result.reading.notes if note.startswith("why there is no answer")]
+    assert reasons == ["why there is no answer: reasoning only (1), time-out\\x1b[0m (1)"]

@@ -25,7 +25,7 @@ def entries(values: Any, *, content: str = "prediction") -> Iterator[Entry]:
 
     Args:
         values: a DataFrame of pandas or polars, a `datasets.Dataset`, entries as dictionaries with
-            an `id`, pairs of id and answer, or a dictionary id → answer.
+            an `id`, pairs of id and answer, or a dictionary or pandas Series id → answer.
         content: the key under which an answer that is a record stands.
 
     Raises:
@@ -35,6 +35,8 @@ def entries(values: Any, *, content: str = "prediction") -> Iterator[Entry]:
         >>> list(entries({"0001": {"year": 1957}, "0002": "The year is 1957."}))
         [{'id': '0001', 'prediction': {'year': 1957}}, {'id': '0002', 'text': 'The year is 1957.'}]
     """
+    if _is(values, "pandas", "Series"):
+        values = values.to_dict()
     if _is(values, "pandas", "DataFrame"):
         yield from _of_pandas(values)
     elif _is(values, "polars", "DataFrame"):

@@ -1,10 +1,15 @@
 """Notes for a person on the items that a run was scored on."""
 
+from collections import Counter
+
 from hdbench.answers.folders import RUN_FILE
 from hdbench.answers.subset import subset_in_words
 from hdbench.errors import Message
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.results.result import Result
+
+REASONS = 5
+"""Maximum number of reasons that are named."""
 
 
 def notes_on(run: OpenedRun, result: Result, *, asked: int, with_truth: int) -> list[str]:
@@ -57,6 +62,19 @@ def text_notes(texts: int, undivided: int) -> list[Message]:
             )
         )
     return notes
+
+
+def reason_notes(reasons: Counter[str]) -> list[Message]:
+    """Return a note on why items have no answer, the most frequent reasons first.
+
+    Args:
+        reasons: reason → the number of items.
+    """
+    if not reasons:
+        return []
+    listed = ", ".join(f"{reason} ({count:,})" for reason, count in reasons.most_common(REASONS))
+    more = ", …" if len(reasons) > REASONS else ""
+    return [Message("why there is no answer: {reasons}", reasons=listed + more)]
 
 
 def _without_truth(number: int) -> list[str]:

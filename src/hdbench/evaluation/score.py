@@ -19,7 +19,7 @@ from hdbench.benchmarks.truths import ErrataName, check_errata
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.checks import Checks
-from hdbench.evaluation.notes import notes_on, text_notes
+from hdbench.evaluation.notes import notes_on, reason_notes, text_notes
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.evaluation.shared_fields import EXAMPLES
 from hdbench.results.drafts import with_draft_warning
@@ -351,6 +351,7 @@ class _Scoring:
             [
                 *notes_on(run, result, asked=answers.number, with_truth=items),
                 *text_notes(self._collector.texts, self._collector.undivided),
+                *reason_notes(self._collector.reasons),
                 *names,
             ],
             self._violations,

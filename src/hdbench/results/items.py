@@ -10,7 +10,7 @@ from typing import Any
 
 from hdbench.answers.answer import TEXTS, Answer, Kind, Status
 from hdbench.answers.plain_text import plain_text
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, escaped
 from hdbench.results.parts import NO_DATASET, ScoredDataset
 from hdbench.results.result import Result
 from hdbench.scoring.metric import (
@@ -25,6 +25,12 @@ from hdbench.scoring.metric import (
 
 WORST = 5
 """Number of worst items that are kept, with what is wrong in them."""
+
+MAX_REASON = 80
+"""Maximum number of characters of a reason why there is no answer."""
+
+MAX_REASONS = 100
+"""Maximum number of different reasons that are counted."""
 
 _MATCH = tuple(field.name for field in fields(FieldMatch) if field.name != "record")
 
@@ -88,11 +94,13 @@ class ScoreCollector:
     Attributes:
         texts: how many answers were texts that stand for a record.
         undivided: how many of them have no page break, though the ground truth has several pages.
+        reasons: why items have no answer, as far as it is said, each cut → how many these are.
     """
 
     def __init__(self, metric: Metric, *, details: bool = False) -> None:
         self._metric, self._details = metric, details
         self.texts = self.undivided = 0
+        self.reasons: Counter[str] = Counter()
         self._columns: dict[str, list[float]] = {name: [] for name in metric.statistics}
         self._ids: list[str] = []
         self._statuses: list[Status] = []
@@ -129,6 +137,7 @@ class ScoreCollector:
             self.texts += 1
             self.undivided += is_undivided
         coverage = coverage_of(record, metric.protocol)
+        self._count_reason(coverage, answer.error)
         score = metric.score(record if coverage == "answered" else None, prepared)
         item = ScoredItem(metric, answer, prepared, coverage, score)
         status, statistics = item.status, score.statistics
@@ -154,6 +163,11 @@ class ScoreCollector:
         if self._details:
             self._per_item.append(item.details())
         return item
+
+    def _count_reason(self, coverage: Coverage, error: str | None) -> None:
+        reason = escaped((error or "")[:MAX_REASON]) if coverage == "unanswered" else ""
+        if reason and (reason in self.reasons or len(self.reasons) < MAX_REASONS):
+            self.reasons[reason] += 1
 
     def add_other_errata(self, item: ScoredItem, prepared: Any) -> None:
         """Score an item that was added once more, against its ground truth with other corrections.

@@ -87,6 +87,23 @@ def test_run_survives_the_server_that_started_it(collection, tmp_path, monkeypat
     assert view(collection).answered == 4
 
 
+def test_a_dropped_file_without_a_field_of_the_collection_is_refused(collection, tmp_path):
+    ids = [item.item for item in collection.progress().items]
+    given = tmp_path / "given.jsonl"
+    for key, refused in (("colour", True), ("Titel", False)):
+        lines = [json.dumps({"id": each, "prediction": {key: "a"}}) for each in ids]
+        given.write_text("\n".join(lines))
+        if refused:
+            with pytest.raises(
+                HdbenchError, match=r"given.jsonl: .* share no field .* colour, and"
+            ):
+                collection.runs.add(given, "given.jsonl")
+            assert collection.run_views() == []
+        else:
+            collection.runs.add(given, "given.jsonl")
+            assert view(collection).answered == len(ids)
+
+
 def test_run_that_cannot_begin_says_why(collection):
     run = collection.runs.start(Asked("some-model", endpoint="http://127.0.0.1:9/v1"), "de")
     until(lambda: not view(collection).is_going, "the end of the run")

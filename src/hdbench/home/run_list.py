@@ -5,21 +5,25 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from hdbench.answers.answers import Answers
+from hdbench.answers.cells import structured
+from hdbench.answers.entries import shown
 from hdbench.answers.files import open_container
 from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
 from hdbench.answers.forms import ENDINGS
 from hdbench.answers.run_info import is_run, read_run_info
 from hdbench.answers.run_names import run_name as run_stem
 from hdbench.answers.run_parts import run_parts
+from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.common import processes
@@ -41,6 +45,9 @@ if TYPE_CHECKING:
 
 RUNS = "runs"
 """The folder of runs, as `hdbench run` has it by default."""
+
+LOOKED_AT = 20
+"""Number of answers whose fields are looked at when a file is dropped."""
 
 MAX_LOG = 4_000
 """Maximum number of bytes of what a run printed last that are looked at."""
@@ -349,7 +356,8 @@ class RunList:
         schema, folder = self._collection.schema, self._collection.folder.name
         with closing(open_container(path, schema, name=name, ids=items)) as container:
             model = next(iter(container.runs))
-            Answers(container, model, items, folder, schema)
+            answers = Answers(container, model, items, folder, schema)
+            _check_fields(answers, items, schema, name)
             return model, frozenset(container.runs[model])
 
     def _now(self, view: RunView, items: int) -> RunView:
@@ -372,6 +380,31 @@ class RunList:
             if not view.answered:
                 problem = problem or Message("ended before its first answer")
         return replace(view, is_going=is_going, can_stop=can_stop, problem=problem, started=started)
+
+
+def _check_fields(answers: Answers, items: Iterable[str], schema: AnswerSchema, name: str) -> None:
+    """Refuse answers that are objects without a field of the collection, before they are scored.
+
+    Raises:
+        HdbenchError: none of the first has any.
+    """
+    written: dict[str, None] = {}
+    for item in islice((item for item in items if answers.key(item) is not None), LOOKED_AT):
+        answer = answers.take(item)
+        value = answer.prediction if answer.kind == "other" else None
+        if isinstance(value, str):
+            value = structured(value.strip())
+        if not isinstance(value, dict):
+            return
+        written |= dict.fromkeys(islice(value, LOOKED_AT))
+    if written:
+        raise HdbenchError(
+            "{place}: the answers share no field with the collection: they have {written}, and the "
+            "collection has {expected}: are these the answers to this collection?",
+            place=name,
+            written=shown(written),
+            expected=shown(sorted(schema.names)),
+        )
 
 
 def _pid_file(run: Path) -> Path:

@@ -429,12 +429,43 @@ def test_an_export_of_transkribus_is_read_from_its_root(folder, run_hdbench):
         (folder / f"export/page/b{number}.xml").write_text(page)
         alto = "<alto><Layout><Page><PrintSpace/></Page></Layout></alto>"
         (folder / f"export/alto/b{number}.xml").write_text(alto)
-    done = run_hdbench("new", "texts", "export", "--truth", "export", cwd=folder)
+    done = run_hdbench("new", "texts", "export", cwd=folder)
     assert done.returncode == 0, done.stderr
     truths = [row["ground_truth"] for row in rows(folder, "texts").values()]
     assert truths == [{"text": f"Zeile {number}"} for number in (1, 2, 3)]
     assert "not PAGE XML, and passed over: alto/b1.xml, alto/b2.xml, alto/b3.xml" in done.stdout
     assert "page/b1.xml (default.jpg)" in done.stdout
+
+
+ALTO = """<alto xmlns="http://www.loc.gov/standards/alto/ns-v4#"><Layout><Page><PrintSpace>
+<TextBlock><TextLine><String CONTENT="{text}"/></TextLine></TextBlock></PrintSpace></Page></Layout>
+</alto>"""
+HOCR = """<html><body><div class="ocr_page" title="image b1.jpg">
+<span class="ocr_line">{text}</span></div></body></html>"""
+
+
+@pytest.mark.parametrize(
+    ("ending", "form"), [("txt", "{text}\n"), ("xml", PAGE), ("xml", ALTO), ("hocr", HOCR)]
+)
+def test_texts_beside_the_images_are_the_ground_truth(folder, run_hdbench, ending, form):
+    (folder / f"scans/b1.{ending}").write_text(form.format(name="b1.jpg", text="Rother"))
+    done = run_hdbench("new", "wine", "scans", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "scans: 3 images, 1 with a ground truth" in done.stdout
+    assert "compared as they are written, with their line ends and the hyphens" in done.stdout
+    assert "passed over" not in done.stdout
+    assert rows(folder, "wine")["b1"]["ground_truth"] == {"text": "Rother"}
+    assert spec(folder, "wine")["metric"] == "text_cer"
+    done = run_hdbench("new", "other", "scans", "--fields", "text", cwd=folder)
+    assert "scans: 3 images, 0 with a ground truth" in done.stdout
+
+
+def test_where_texts_are_beside_the_images_nothing_is_asked(folder):
+    (folder / "scans/b1.txt").write_text("Rother Wein")
+    (folder / "scans/metadata.xml").write_text("<trpDocMetadata/>")  # says nothing of a page
+    status, told = at_a_terminal(folder, "", "scans")
+    assert status == 0, told
+    assert rows(folder)["b1"]["ground_truth"] == {"text": "Rother Wein"}
 
 
 def test_a_folder_is_an_item_or_a_box_and_it_is_said_which(folder, run_hdbench):

@@ -26,7 +26,7 @@ def built(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for command in (
-            ("new", "pages", "scans", "--truth", "scans", "--licence", "cc0-1.0"),
+            ("new", "pages", "scans", "--licence", "cc0-1.0"),
             ("build", "pages"),
         ):
             done = hdbench(*command)

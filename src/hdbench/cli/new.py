@@ -25,6 +25,7 @@ from hdbench.datasets.collecting.plan import (
     make_plan,
     read_sources,
 )
+from hdbench.datasets.collecting.truth_files import truth_beside
 from hdbench.datasets.collecting.writing import write_collection
 from hdbench.errors import HdbenchError, Message, shortened
 
@@ -67,7 +68,8 @@ def command(
     """Make a benchmark from your own images, and a ground truth where there is one.
 
     What becomes of each column is shown before anything is written, and on a terminal it can be
-    changed. The images are copied.
+    changed. The images are copied. Texts of pages beside the images, and those in an export of
+    Transkribus, are the ground truth without --truth, and nothing is asked.
 
     Args:
         name: The benchmark's name, in small letters: letters-basel.
@@ -97,10 +99,14 @@ def command(
         licence: The licence of images and ground truth: cc0-1.0, cc-by-4.0, …
     """
     columns, mapping_file = _mapping(mapping or [])
+    is_beside = not (truth or like or fields) and truth_beside(images) is not None
+    if is_beside:
+        say("the texts of the images are the ground truth: if they are not, say --fields text")
+    is_asked = sys.stdin.isatty() and not is_beside
     requested = CollectionRequest(
         name=name,
         images=images,
-        truth=truth,
+        truth=images if is_beside else truth,
         like=like,
         columns=columns,
         mapping=mapping_file,
@@ -116,13 +122,13 @@ def command(
     )
     sources = read_sources(requested)
     if boxes is None and (folders := _folders(sources)):
-        if sys.stdin.isatty() and not typer.confirm(
+        if is_asked and not typer.confirm(
             localized("Is a folder ({names}) one item, with its images as pages?", names=folders),
             default=True,
         ):
             requested = replace(requested, boxes=True)
             sources = read_sources(requested)
-        elif not sys.stdin.isatty():
+        elif not is_asked:
             say(
                 "each folder ({names}) is one item, with its images as pages: if each image is an "
                 "item, say --boxes",
@@ -133,7 +139,7 @@ def command(
     if sources.drawn is not None:
         _show_sample(sources.drawn, console)
     _show(plan, console)
-    if sys.stdin.isatty():
+    if is_asked:
         plan = _asked(plan, sources, console)
     folder = write_collection(plan)
     _say_next(folder, plan)
@@ -205,14 +211,16 @@ def _show(plan: CollectionPlan, console: Console) -> None:
         kind=_KINDS[media.kind],
         truths=len(plan.truths),
     )
-    if media.passed_over:
-        others = any(Path(name).suffix.lower() in OTHER_IMAGES for name in media.passed_over)
+    passed_over, others = media.passed_over, any(map(_is_other_image, media.passed_over))
+    if requested.truth == requested.images:  # the rest was looked at as ground truth
+        passed_over = [name for name in passed_over if _is_other_image(name)]
+    if passed_over:
         _line(
             console,
             "passed over: {names}: export images as JPEG, PNG or TIFF"
             if others
             else "passed over: {names}",
-            names=shortened(media.passed_over, MAX_SHOWN),
+            names=shortened(passed_over, MAX_SHOWN),
         )
     if media.not_opened:
         _line(console, "note: {note}", note=not_opened(media.not_opened))
@@ -224,6 +232,10 @@ def _show(plan: CollectionPlan, console: Console) -> None:
     console.print(
         localized("metric: {metric}, ranked by {headline}", metric=metric, headline=headline)
     )
+
+
+def _is_other_image(name: str) -> bool:
+    return Path(name).suffix.lower() in OTHER_IMAGES
 
 
 def _line(console: Console, template: str, **values: object) -> None:

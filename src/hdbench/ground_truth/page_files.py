@@ -85,6 +85,11 @@ def read_page_files(path: Path, *, skip_damaged: bool = False) -> PageTruths | N
     return PageTruths(truths, remarks.notes())
 
 
+def has_page_files(folder: Path) -> bool:
+    """Return whether a folder or a subfolder has a file with the text of pages."""
+    return any(_form(file) for file in _files(folder))
+
+
 def other_xml(path: Path, data: bytes) -> HdbenchError:
     """Return that a file is XML of another kind.
 

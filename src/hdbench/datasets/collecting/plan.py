@@ -236,6 +236,13 @@ def make_plan(requested: CollectionRequest, sources: Sources) -> CollectionPlan:
                 names=", ".join(exact),
             )
         )
+    if rules["metric"] == "text_cer" and like is None:
+        notes.append(
+            Message(
+                "texts are compared as they are written, with their line ends and the hyphens "
+                "before these; the metric's option normalize leaves such differences out"
+            )
+        )
     drawn = sources.drawn
     design = {} if drawn is None else {"sample": drawn.sample.model_dump(mode="json")}
     types = _column_types(ground_truth.own_columns, sources.strata)

@@ -5,16 +5,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 
 from hdbench.answers.encodings import UTF16_MARKS
+from hdbench.answers.forms import NO_ANSWERS
 from hdbench.answers.records import Truths
 from hdbench.answers.table_files import read_table
 from hdbench.answers.tables import Table
 from hdbench.answers.unpacking import PACKED
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors
+from hdbench.common.regular_files import entries
+from hdbench.datasets.collecting.media import KINDS
 from hdbench.errors import HdbenchError, Message
 from hdbench.ground_truth.json_truths import read_json_truths
 from hdbench.ground_truth.marc import read_marc
-from hdbench.ground_truth.page_files import other_xml, read_page_files
+from hdbench.ground_truth.page_files import has_page_files, other_xml, read_page_files
 from hdbench.page_text.reading import HEAD, form_of
 
 _LEADER = re.compile(rb"\d{5}.{5}22\d{5}.{3}4500", re.DOTALL)  # of MARC21
@@ -81,6 +84,20 @@ def _without_headings(path: Path, header_rows: str | None) -> None:
         )
 
 
+def truth_beside(images: Path) -> Path | None:
+    """Return a folder of images as that of its truths, if it has texts of them; None if not.
+
+    These are `NAME.txt` beside an image `NAME`, and PAGE XML, ALTO or hOCR anywhere in the folder.
+
+    Raises:
+        HdbenchError: the folder cannot be read.
+    """
+    files = [path for path in entries(images).plain if path.suffix.lower() in KINDS]
+    texts = {path.stem for path in files if path.suffix.lower() == ".txt"}
+    is_beside = any(path.stem in texts for path in files if path.suffix.lower() != ".txt")
+    return images if is_beside or has_page_files(images) else None
+
+
 def _unpacked(path: Path, scratch: Path) -> tuple[Path, bytes]:
     """Return a file that is not packed, and its beginning."""
     for _ in range(2):  # Parquet may be packed itself
@@ -106,7 +123,8 @@ def _open_folder(folder: Path, *, skip_damaged: bool) -> Table | Truths:
     """Return a folder of texts, or with a file for each image."""
     if pages := read_page_files(folder, skip_damaged=skip_damaged):
         return pages
-    first = next((path for path in sorted(folder.iterdir()) if path.suffix.lower() == ".xml"), None)
+    names = (path for path in sorted(folder.iterdir()) if path.name.lower() not in NO_ANSWERS)
+    first = next((path for path in names if path.suffix.lower() == ".xml"), None)
     if first is None:
         return read_json_truths(folder)
     raise other_xml(first, _head(first))

@@ -34,9 +34,9 @@ def pack(request, tmp_path):
     return pack
 
 
-def read(path):
+def read(path, items=()):
     """The answers of the one run, id → fields; and the notes."""
-    container = open_container(path, SCHEMA)
+    container = open_container(path, SCHEMA, ids=items)
     try:
         assert list(container.runs) == [None]
         answers = {item_id: container.load(key) for item_id, key in container.runs[None].items()}
@@ -210,9 +210,10 @@ LINE = "<TextRegion><TextEquiv><Unicode>Anno</Unicode></TextEquiv></TextRegion>"
 
 
 @pytest.mark.parametrize("is_packed", [False, True])
-def test_an_export_of_pages_is_read_from_its_root(tmp_path, is_packed):
+@pytest.mark.parametrize("inner", [".", "1234/Wine"])
+def test_an_export_of_pages_is_read_from_its_root(tmp_path, is_packed, inner):
     path = tmp_path / "export"
-    (path / "page").mkdir(parents=True)
+    (path / inner / "page").mkdir(parents=True)
     for name, text in {
         "mets.xml": "<mets/>",
         "metadata.xml": "<x/>",
@@ -220,13 +221,27 @@ def test_an_export_of_pages_is_read_from_its_root(tmp_path, is_packed):
         "page/7.xml": PAGE.format(LINE),
         "page/8.xml": PAGE.format(""),
     }.items():
-        (path / name).write_text(text)
+        (path / inner / name).write_text(text)
+    (path / "log.txt").write_text("done")
     if is_packed:
         with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
             for file in path.rglob("*.*"):
                 archive.write(file, file.relative_to(tmp_path))
         path = tmp_path / "a.zip"
     assert read(path) == ({"7": {"text": "Anno"}, "8": {"text": ""}}, [])
+
+
+def test_a_page_belongs_to_the_image_that_it_names_if_no_item_is_called_like_it(pack):
+    page = PAGE.format(LINE).replace("<Page>", '<Page imageFilename="{}">')
+    path = pack(
+        {
+            "a.xml": page.format("b.jpg"),  # which is an item, but so is `a`
+            "0001_c.xml": page.format("https://iiif.example/c.jpg"),
+            "d.xml": page.format("e.jpg"),
+        }
+    )
+    assert set(read(path, ["a", "b", "c"])[0]) == {"a", "c.jpg", "d"}
+    assert set(read(path)[0]) == {"a", "0001_c", "d"}
 
 
 def test_folders_that_may_hold_the_answers_are_named(tmp_path):

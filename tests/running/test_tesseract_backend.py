@@ -78,10 +78,14 @@ def test_its_texts_are_scored_where_a_benchmark_asks_for_one(run_hdbench, tmp_pa
         ("new", "pages", "scans", "--truth", "truth"),
         ("build", "pages", "--accept-licence"),
         ("run", "hdb/pages", "--model", "tesseract", "-o", "runs/tesseract"),
+        ("leaderboard", "hdb/pages", "runs/tesseract", "truth", "--format", "json"),
         ("score", "hdb/pages", "runs/tesseract", "--json", "result.json"),
     ):
         done = run_hdbench(*command, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
+        if command[0] == "leaderboard":
+            [board] = json.loads(done.stdout)["leaderboards"]  # neither was asked with a prompt
+            assert [row["model"] for row in board["rows"]] == ["truth", "tesseract"]
     result = json.loads((tmp_path / "result.json").read_text())
     assert result["answered"] == 1
     assert result["bwer"] <= result["wer"] < 1

@@ -231,6 +231,11 @@ def test_rank_sets_are_those_of_the_pairs():
         assert standing.rank == Ranks(1 + len(ahead), len(runs) - behind)
 
 
+def test_a_model_alone_is_first():
+    [alone] = rank_models({"A": [pages([0.1] * 12)]}, **CER)
+    assert alone.rank == Ranks(1, 1)
+
+
 def test_failures_of_one_run_do_not_count_in_the_other_ones_rate():
     """On the ten pages that both read, they are alike; on the rest, only one has errors."""
     a = pages([0.1] * 10 + [5.0] * 10)

@@ -87,7 +87,7 @@ def _open_members(members: Folder | Zip, source: AnswersSource, closing: ExitSta
     """Return the answers in a folder or ZIP: in one file or its parts, or in one file per item."""
     names = answers_files(members, source.schema)
     if not names:
-        return open_items(members, source.schema)
+        return open_items(members, source.schema, source.ids)
     is_packed, scratch = isinstance(members, Zip), _scratch(closing)
     files = [LinesFile(members.unpacked(name, scratch), members.place(name)) for name in names]
     if len(files) == 1:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from hdbench.answers.container import Container
 from hdbench.answers.encodings import decode
 from hdbench.answers.entries import EntryReader, about, shown
 from hdbench.answers.forms import IN_PARTS, ITEM_ENDINGS, PAGE_ENDINGS, part_form
+from hdbench.answers.ids import plain_form
 from hdbench.answers.json_files import parse_file
 from hdbench.answers.members import Members
 from hdbench.answers.plain_text import PAGE_BREAK, plain_text
@@ -80,20 +82,28 @@ def _holds_many(members: Members, name: str, schema: AnswerSchema | None) -> boo
     return not is_one and all(isinstance(entry, dict | str | None) for entry in value.values())
 
 
-def open_items(members: Members, schema: AnswerSchema | None) -> Container:
+def open_items(
+    members: Members, schema: AnswerSchema | None, items: Iterable[str] = ()
+) -> Container:
     """Return the answers in a folder or ZIP that has a file for each item.
 
     Files are `<id>.json`, `<id>.txt` and so on. The JSON is the record, an entry, or a text; what
     is not JSON is also taken for a text. A text is what the model wrote. An item may have both. Or
     they are `request_<run>_<id>.json`, one for each request of humanities_data_benchmark: what its
     framework parsed is the prediction, and what the model wrote is the text. An export of texts of
-    pages has them in a folder of their own.
+    pages has them in a folder of their own. A file with the text of a page belongs to the image
+    that it names if no item is called like the file.
+
+    Args:
+        members: the folder or ZIP.
+        schema: the form of the benchmark's answers.
+        items: the ids of the items.
 
     Raises:
         HdbenchError: there are none, two for one item, or answers of several runs.
     """
     if not members.names:
-        members = members.inner("page") or members.inner("alto") or members
+        members = _pages_within(members) or members
     if packed := [name for name in members.others if name.lower().endswith(_PACKED)]:
         raise HdbenchError(
             "{place}: unpack it: only plain files are read here", place=members.place(packed[0])
@@ -110,8 +120,13 @@ def open_items(members: Members, schema: AnswerSchema | None) -> Container:
         )
     names = list(requests) or members.names
     ids: dict[str, tuple[str, ...]] = {}
+    forms = set(map(plain_form, items))
     for name in names:
         item_id = requests[name][2] if requests else _item_id(name)
+        if forms and name.lower().endswith(PAGE_ENDINGS) and plain_form(item_id) not in forms:
+            place = members.place(name)
+            image = read_page_text(members.read(name), place).pages[0].image or ""
+            item_id = image if plain_form(image) in forms else item_id
         first = ids.get(item_id, ())
         if any(other.lower() == name.lower() for other in first):
             raise HdbenchError(
@@ -135,6 +150,14 @@ def open_items(members: Members, schema: AnswerSchema | None) -> Container:
         load.request if requests else load.item,
         lambda key: members.place(key[0]),
     )
+
+
+def _pages_within(members: Members) -> Members | None:
+    """Return the folder of an export with the texts of pages; None if this is no export."""
+    if pages := members.inner("page") or members.inner("alto"):
+        return pages
+    only = members.inner(members.folders[0]) if len(members.folders) == 1 else None
+    return only and _pages_within(only)
 
 
 class ItemLoader:

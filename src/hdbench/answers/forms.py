@@ -30,7 +30,7 @@ PAGE_ENDINGS = (".xml", ".hocr", ".html", ".htm")
 ITEM_ENDINGS = (".json", ".txt", ".md", *PAGE_ENDINGS)
 """Extensions of files with the answer to one item, which are in a folder or ZIP."""
 
-NO_ANSWERS = frozenset({"mets.xml", "metadata.xml"})
+NO_ANSWERS = frozenset({"mets.xml", "metadata.xml", "log.txt"})
 """Names of files that programs for transcriptions put beside those of pages."""
 
 PACKED_ENDINGS = (".gz", ".zst")

@@ -73,6 +73,11 @@ class Folder:
         self.names.sort()  # the order of a listing differs from one machine to the next
         self.others.sort()
 
+    @property
+    def folders(self) -> list[str]:
+        """Return the names of its subfolders."""
+        return [name for name in self.others if (self._path / name).is_dir()]
+
     def inner(self, name: str) -> "Folder | None":
         """Return the files in a subfolder; None if there is no such one."""
         return Folder(self._path / name) if (self._path / name).is_dir() else None
@@ -129,9 +134,14 @@ class Zip:
         self.names = [name for name in inside if "/" not in name and _can_be_read(name)]
         self.others = sorted(set(inside) - set(self.names))
 
+    @property
+    def folders(self) -> list[str]:
+        """Return the names of the folders in it."""
+        return sorted({name.partition("/")[0] for name in self.others if "/" in name})
+
     def inner(self, name: str) -> "Zip | None":
         """Return the files in a folder of it; None if there is no such one."""
-        if not any(other.startswith(f"{name}/") for other in self.others):
+        if name not in self.folders:
             return None
         inner = copy.copy(self)
         inner._list(f"{self._top}{name}/")

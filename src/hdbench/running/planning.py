@@ -127,7 +127,7 @@ class RunPlan:
             "provider": self.asked.provider,
             "backend": self.asked.kind.name,
             "settings": dict(backend.settings()),
-            "prompt": dict(prompt),
+            "prompt": dict(prompt) if self.asked.kind.reads_prompts else None,
             "own_images": self.own_images,
             "without_media": self.without_media or None,
             "subset": self.choice.subset,

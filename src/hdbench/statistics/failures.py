@@ -156,11 +156,13 @@ def decisions(
     Returns:
         The pairs: first and second, first and third, ….
     """
+    pairs = list(combinations(range(len(models)), 2))
+    if not pairs:
+        return []
     statistic = _statistic(models[0][0], figure)
     errors = [np.mean([_numerators(run, figure) for run in runs], axis=0) for runs in models]
     failed = [mean_column(runs, statistic) for runs in models]
     bounds = [share_interval(runs, statistic, level).high for runs in models]
-    pairs = list(combinations(range(len(models)), 2))
     read = np.array([(failed[a] == 0) & (failed[b] == 0) for a, b in pairs])
     apart = np.array([errors[a] - errors[b] for a, b in pairs]) * read
     more = np.array([failed[a] - failed[b] for a, b in pairs])

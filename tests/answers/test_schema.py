@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdbench.answers.schema import MAX_NAME, MAX_VALUES, MAX_VIOLATIONS, AnswerSchema
+from hdbench.answers.schema import MAX_NAME, AnswerSchema
+from hdbench.common.bounds import MAX_CHECKED, MAX_VIOLATIONS
 from hdbench.errors import HdbenchError
 
 SCRIPTS = Path(__file__).parents[2] / "dataset_scripts"
@@ -130,10 +131,10 @@ def test_violations_are_bounded(cards):
 
 def test_a_huge_answer_that_breaks_the_schema_is_one_violation():
     pages = schema_of("avisblatt")
-    assert found(pages, {"advertisements": [1] * MAX_VALUES})[0][1] == "type"
-    assert found(pages, {"advertisements": [1] * (MAX_VALUES + 1)}) == [("", "size")]
+    assert found(pages, {"advertisements": [1] * MAX_CHECKED})[0][1] == "type"
+    assert found(pages, {"advertisements": [1] * (MAX_CHECKED + 1)}) == [("", "size")]
     ad = {"date": "1731-01-02", "tags_section": "", "text": ""}
-    assert found(pages, {"advertisements": [ad] * MAX_VALUES}) == []
+    assert found(pages, {"advertisements": [ad] * MAX_CHECKED}) == []
 
 
 def test_fit_counts_values_in_their_places(cards):

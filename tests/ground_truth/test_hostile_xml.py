@@ -140,7 +140,7 @@ def test_depth_and_length_are_bounded(reader, document, refused):
 def test_a_large_file_is_not_read_and_a_packed_one_not_unpacked(
     reader, document, refused, monkeypatch
 ):
-    monkeypatch.setattr("hdbench.common.xml_documents.MAX_BYTES", 2**20)
+    monkeypatch.setattr("hdbench.common.xml_documents.MAX_XML", 2**20)
     padded = document.replace(ENTITY, "text") + " " * 2**20
     assert refused(reader, padded) == " larger than 1 MiB: shorten or divide it"
     packed = gzip.compress(padded.encode())
@@ -172,7 +172,7 @@ def test_links_in_a_folder_are_not_followed(reader, document, tmp_path):
 
 @pytest.mark.parametrize(("reader", "document"), FORMS[:2], ids=["PAGE", "ALTO"])
 def test_a_folder_has_a_bound(reader, document, tmp_path, monkeypatch):
-    monkeypatch.setattr("hdbench.ground_truth.page_files.MAX_FILES", 2)
+    monkeypatch.setattr("hdbench.ground_truth.page_files.MAX_PAGE_FILES", 2)
     for name in "abc":
         (tmp_path / f"{name}.xml").write_text(document.replace(ENTITY, "text"))
     with pytest.raises(HdbenchError, match=r"more than 2 files$"):
@@ -250,7 +250,7 @@ def test_sixty_megabytes_of_empty_elements_do_not_fill_the_memory(name, refused)
 
 
 def test_a_large_collection_of_records_is_read_record_by_record(tmp_path, monkeypatch):
-    monkeypatch.setattr("hdbench.common.xml_documents.MAX_NODES", 2_500)
+    monkeypatch.setattr("hdbench.common.xml_documents.MAX_XML_NODES", 2_500)
     monkeypatch.setattr("hdbench.common.xml_documents._CHUNK", 2**10)
     record = MARC.replace(ENTITY, "text").removeprefix("<collection>").removesuffix("</collection>")
     (tmp_path / "a.xml").write_text(f"<collection>{record * 1_000}</collection>")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pymarc import Field, Indicators, MARCReader, MARCWriter, Record, Subfield, XMLWriter
 
-from hdbench.common.xml_documents import MAX_BYTES
+from hdbench.common.bounds import MAX_XML
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth import marc
 from hdbench.ground_truth.marc import read_marc
@@ -427,7 +427,7 @@ def test_many_such_records_take_little_memory(refused, read):
     tracemalloc.stop()
     assert "record 10" not in message
     assert message.count("fields overlap") == 3
-    assert peak < MAX_BYTES + 10 * len(data)  # each record would have been 45 MB
+    assert peak < MAX_XML + 10 * len(data)  # each record would have been 45 MB
 
 
 def test_blank_lines_between_records_do_no_harm(read):
@@ -439,7 +439,7 @@ def test_too_large_file_and_too_many_records_are_refused(refused, monkeypatch):
     monkeypatch.setattr(marc, "MAX_RECORDS", 2)
     assert refused(THREE) == "more than 2 records: export fewer"
     assert refused(as_marcxml(*[book()] * 3)) == "more than 2 records: export fewer"
-    monkeypatch.setattr("hdbench.common.xml_documents.MAX_BYTES", 2**20)
+    monkeypatch.setattr("hdbench.common.xml_documents.MAX_XML", 2**20)
     assert refused(b" " * (2**20 + 1)) == "larger than 1 MiB: shorten or divide it"
 
 

@@ -7,16 +7,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from hdbench.answers.answer import Status
-from hdbench.common.jsonio import DECODER, FINITE, MAX_DEPTH, is_too_deep
-
-MAX_DAMAGED = 500_000
-"""Maximum number of characters in a text that is searched, if it is not JSON as a whole. The
-longest texts of models have some 250,000."""
-
-MAX_WORK = 8_000_000
-"""Maximum number of characters read as valid JSON, over all places where it may begin; looking for
-the end of a damaged block counts as `SCANNED` times its length, and repairing it as `REPAIRED`
-times."""
+from hdbench.common.bounds import MAX_BLOCKS, MAX_DAMAGED, MAX_DEPTH, MAX_RESTARTS, MAX_WORK
+from hdbench.common.jsonio import DECODER, FINITE, is_too_deep
 
 SCANNED, REPAIRED = 5, 16
 
@@ -24,12 +16,6 @@ MIN_REPAIRED, OF_BRACE, OF_QUOTES = 3_000, 50, 1 / 32
 """The number of characters that a shorter block counts as when it is repaired: many small ones can
 take as long as a large one. For each opening bracket it is at least so many, and for quotation
 marks this part of the square of their number, with which the time grows."""
-
-MAX_BLOCKS = 1_000
-"""Maximum number of brackets at which to look for a block, over all texts of an answer."""
-
-MAX_RESTARTS = 20
-"""Maximum number of lines of a damaged block at which to look for a whole record."""
 
 TOKEN = re.compile(
     r"""

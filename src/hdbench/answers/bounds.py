@@ -2,16 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from hdbench.common.bounds import MAX_CELLS, MAX_TEXT
 from hdbench.errors import HdbenchError
-
-MAX_CELLS = 10_000_000
-"""Maximum number of cells in a table, rows times columns."""
-
-MAX_COLUMNS = 1_000
-"""Maximum number of columns in a table."""
-
-MAX_TEXT = 128 * 2**20
-"""Maximum number of characters in a table, a text that many cells share counted for each."""
 
 
 def too_many_cells(place: object) -> HdbenchError:

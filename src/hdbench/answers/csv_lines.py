@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 
 from hdbench.answers.encodings import UTF16_MARKS, decode
+from hdbench.common.bounds import MAX_CELL
 from hdbench.common.csv_files import as_it_was
 from hdbench.errors import HdbenchError, Message
 
@@ -17,9 +18,6 @@ Line = tuple[int, list[str]]
 """The number of the line in which a row begins, and its cells."""
 
 DELIMITERS = ",;\t"
-
-MAX_CELL = 16 * 2**20
-"""Maximum number of characters in a cell."""
 
 FIRST_ROWS = 50
 """Number of rows by which the delimiter and the header are recognized."""

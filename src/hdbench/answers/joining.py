@@ -7,12 +7,10 @@ from rapidfuzz import fuzz
 
 from hdbench.answers.answer import Answer, Status
 from hdbench.answers.schema import AnswerSchema
+from hdbench.common.bounds import MAX_CHARACTERS, MAX_COMPARED
 
 SAME = 80.0
 """Minimum similarity of two texts, 0 to 100, at which one is taken for a draft of the other."""
-
-MAX_COMPARED, MAX_CHARACTERS = 20_000, 1_000
-"""Maximum number of pairs of texts compared in one answer, and of characters in each."""
 
 SEVERITY: dict[Status, int] = {"clean": 0, "unwrapped": 1, "repaired": 2, "truncated": 3}
 

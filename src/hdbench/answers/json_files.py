@@ -15,26 +15,12 @@ from hdbench.answers.forms import part_form
 from hdbench.answers.records import table_answers
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import rows_table
-from hdbench.common.jsonio import (
-    MAX_LINE,
-    UNIQUE,
-    parse_json,
-    parse_line,
-    plain_id,
-    raw_lines,
-    read_jsonl,
-)
+from hdbench.common.bounds import MAX_LINE, MAX_OPEN, MAX_WHOLE
+from hdbench.common.jsonio import UNIQUE, parse_json, parse_line, plain_id, raw_lines, read_jsonl
 from hdbench.errors import HdbenchError, Message, os_reason
-
-MAX_WHOLE = 64 * 2**20
-"""Maximum size in bytes of a JSON file that is read whole; in memory it takes several times as
-much."""
 
 MAX_FILE = 2**48
 """Files are smaller than this, so that one number holds the file and the offset in it."""
-
-MAX_OPEN = 64
-"""Maximum number of files that are held open: a process may not open as many as it likes."""
 
 RESULT = (b"protocol", b"signature", b"unanswered", b"unparsable")
 """Keys of every result that `hdbench score` writes; several results are in a list under `runs`."""

@@ -15,19 +15,10 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from hdbench.answers.forms import FOLDER_ENDINGS, NO_ANSWERS
-from hdbench.common.jsonio import MAX_LINE
+from hdbench.common.bounds import MAX_DIRECTORY, MAX_FILES, MAX_LINE, MAX_ZIP
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message, is_full, write_reason
-
-MAX_FILES = 1_000_000
-"""Maximum number of files in a folder or ZIP."""
-
-MAX_UNPACKED = 512 * 2**20
-"""Maximum size in bytes of all the files with answers in a ZIP, unpacked."""
-
-MAX_DIRECTORY = 64 * 2**20
-"""Maximum size in bytes of a ZIP's list of members: some 600,000 members."""
 
 _OFFICE = {
     "xl/workbook.xml": Message(""),
@@ -171,13 +162,13 @@ class Zip:
         _check_number(len(members), self.name)
         # A member gives no more bytes than its header says, so this bounds what is unpacked.
         size = sum(info.file_size for name, info in members.items() if _can_be_read(name))
-        if size > MAX_UNPACKED:
+        if size > MAX_ZIP:
             raise HdbenchError(
                 "{place}: the answers would take {size} MiB unpacked, and at most {most} are "
                 "read: unpack it and give the folder",
                 place=self.name,
                 size=size >> 20,
-                most=MAX_UNPACKED >> 20,
+                most=MAX_ZIP >> 20,
             )
         return members
 

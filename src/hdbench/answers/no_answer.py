@@ -7,15 +7,10 @@ from typing import Any
 
 from hdbench.answers.answer import Kind
 from hdbench.answers.schema import AnswerSchema, leaves_of
-
-MAX_LOOKED_AT = 100_000
-"""Maximum number of characters of a text that are searched for its format."""
+from hdbench.common.bounds import MAX_LEAVES, MAX_LOOKED_AT
 
 MAX_PLACEHOLDER = 100
 """Maximum number of characters in a value that is a placeholder."""
-
-MAX_LEAVES = 200
-"""Maximum number of values in an object that are compared with placeholders or an example."""
 
 # fmt: off
 SCHEMA_WORDS = frozenset({"$defs", "$ref", "anyOf", "const", "enum", "properties"})

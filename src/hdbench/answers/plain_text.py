@@ -12,9 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from hdbench.answers.turns import answer_in
-
-MAX_MARKDOWN = 200_000
-"""Maximum number of characters in a text whose Markdown is removed. A page has some 5,000."""
+from hdbench.common.bounds import MAX_MARKDOWN
 
 PAGE_BREAK = "\f"
 

@@ -8,14 +8,12 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
 from hdbench.answers.json_files import parse_file
 from hdbench.answers.run_parts import run_parts
+from hdbench.common.bounds import MAX_RUN_INFO
 from hdbench.common.checked import validate
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import utf8_text
 from hdbench.common.written_by import check_written_by
 from hdbench.errors import HdbenchError, Message
-
-MAX_BYTES = 64 * 2**20
-"""Maximum size in bytes of a run.json: the ids of 700,000 items take 10 MiB."""
 
 
 class _Checked(BaseModel):
@@ -208,10 +206,10 @@ def part_notes(folder: Path) -> list[Message]:
 
 def _read(path: Path) -> RunInfo:
     with read_errors(path), path.open("rb") as file:
-        raw = file.read(MAX_BYTES + 1)
+        raw = file.read(MAX_RUN_INFO + 1)
     text = utf8_text(raw, path)
-    if len(raw) > MAX_BYTES:
-        raise HdbenchError("{place}: larger than {most} MiB", place=path, most=MAX_BYTES >> 20)
+    if len(raw) > MAX_RUN_INFO:
+        raise HdbenchError("{place}: larger than {most} MiB", place=path, most=MAX_RUN_INFO >> 20)
     data = parse_file(text, str(path))
     if isinstance(data, dict) and data.get("sittings"):  # hdbench asked, and wrote all of it
         remedy = Message("run the model again, in another folder")

@@ -12,16 +12,10 @@ from jsonschema_rs import Draft202012Validator, ValidationError, ValidationError
 from hdbench.answers.blocks import Block, Blocks
 from hdbench.answers.bounds import number_of_values
 from hdbench.answers.schema_parts import FieldSchema, parts_of, types_of, without_references
+from hdbench.common.bounds import MAX_CHECKED, MAX_VIOLATIONS
 from hdbench.common.checked import read_text_file
 from hdbench.common.jsonio import parse_file
 from hdbench.errors import HdbenchError, Message
-
-MAX_VIOLATIONS = 1_000
-"""Maximum number of violations found in one answer: a hostile one can have millions."""
-
-MAX_VALUES = 10_000
-"""Maximum number of values in an answer that is searched for violations: each can be one. A page of
-advertisements has some 200."""
 
 MAX_NAME = 200
 """Maximum number of characters in a field's name or a message; names come from answers."""
@@ -161,7 +155,7 @@ class AnswerSchema:
         """
         if not part or value in self._shown:
             return value in self._shown
-        leaves = set(islice(leaves_of(value), MAX_VALUES))
+        leaves = set(islice(leaves_of(value), MAX_CHECKED))
         # A single value can be equal by chance.
         return len(leaves) > 1 and any(leaves <= set(leaves_of(shown)) for shown in self._shown)
 
@@ -260,7 +254,7 @@ class AnswerSchema:
         """Return the violations of the schema, that is, of its best-fitting alternative.
 
         Returns:
-            At most `MAX_VIOLATIONS`. A non-conforming answer with more than `MAX_VALUES` values is
+            At most `MAX_VIOLATIONS`. A non-conforming answer with more than `MAX_CHECKED` values is
             a single violation.
         """
         try:
@@ -273,8 +267,8 @@ class AnswerSchema:
     def _violations(self, record: Any) -> list[Violation]:
         if any(validator.is_valid(record) for validator in self._validators):
             return []
-        if number_of_values(record) > MAX_VALUES:
-            wrong = Message("more than {most:,} values: not checked", most=MAX_VALUES)
+        if number_of_values(record) > MAX_CHECKED:
+            wrong = Message("more than {most:,} values: not checked", most=MAX_CHECKED)
             return [Violation("", "size", wrong, None)]
         fits = [field.fit(record) for field in self.fields]
         violations = [

@@ -3,14 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from hdbench.common.bounds import MAX_SCHEMA_DEPTH, MAX_SCHEMA_NODES
 from hdbench.errors import HdbenchError
-
-MAX_SCHEMA_DEPTH = 50
-"""Maximum depth of nested schemas. A schema that refers to itself has no end."""
-
-MAX_SCHEMA_NODES = 10_000
-"""Maximum number of values in a schema whose references are replaced: they can double at every
-step."""
 
 JSON_TYPES: dict[type, frozenset[str]] = {
     str: frozenset({"string"}),

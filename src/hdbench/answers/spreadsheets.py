@@ -8,20 +8,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from hdbench.answers.bounds import MAX_CELLS, too_many_cells
+from hdbench.answers.bounds import too_many_cells
 from hdbench.answers.cells import column_letter
+from hdbench.common.bounds import MAX_CELLS, MAX_ROWS, MAX_TAGS, MAX_WORKBOOK
 from hdbench.common.extras import needed
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
-
-MAX_UNPACKED = 512 * 2**20
-"""Maximum size in bytes of a workbook, unpacked."""
-
-MAX_TAGS = 8_000_000
-"""Maximum number of tags in a workbook's XML: a filled cell has four, and takes 250 bytes."""
-
-MAX_ROWS = 2**20
-"""Maximum number of rows: what a sheet of Excel can have."""
 
 _DATE = re.compile(r"[yd]", re.IGNORECASE)
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
@@ -80,7 +72,7 @@ def _check(file: Path, name: str) -> tuple[bool, bool]:
         if any(member.flag_bits & 1 for member in members):
             raise HdbenchError("{place}: has a password: save it without", place=name)
         # No member gives more than its header says.
-        if sum(member.file_size for member in members) > MAX_UNPACKED:
+        if sum(member.file_size for member in members) > MAX_WORKBOOK:
             raise too_large
         for member in members:
             if not member.filename.lower().endswith((".xml", ".rels")):

@@ -9,7 +9,7 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.answers.bounds import MAX_CELLS, MAX_COLUMNS, MAX_TEXT, too_many_cells, too_much_text
+from hdbench.answers.bounds import too_many_cells, too_much_text
 from hdbench.answers.cells import (
     NUMBER,
     OddCells,
@@ -23,6 +23,7 @@ from hdbench.answers.entries import shown
 from hdbench.answers.ids import has_ending
 from hdbench.answers.spreadsheets import read_sheets
 from hdbench.answers.words import plain
+from hdbench.common.bounds import MAX_CELLS, MAX_COLUMNS, MAX_TEXT
 from hdbench.errors import HdbenchError, Message
 
 MAX_TITLE = 200

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from hdbench.answers.answer import Answer, Kind, Status
-from hdbench.answers.blocks import MAX_DAMAGED, Block, Blocks, has_constant
+from hdbench.answers.blocks import Block, Blocks, has_constant
 from hdbench.answers.bounds import number_of_values
 from hdbench.answers.joining import Joiner, at_least
 from hdbench.answers.no_answer import kind_of_object, kind_of_text
@@ -14,17 +14,15 @@ from hdbench.answers.respelling import respelled
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.schema_parts import CONFIDENCE, is_sure_value
 from hdbench.answers.turns import answer_in
+from hdbench.common.bounds import (
+    MAX_DAMAGED,
+    MAX_INNER_DEPTH,
+    MAX_LEVELS,
+    MAX_NODES,
+    MAX_TEXTS,
+    MAX_VALUES,
+)
 from hdbench.common.jsonio import parse_json
-
-MAX_NODES, MAX_INNER_DEPTH = 6_000, 6
-"""Maximum number of values of an answer that may be a wrapper, and their maximum depth."""
-
-MAX_TEXTS, MAX_LEVELS = 200, 3
-"""Maximum number of texts within an answer that are read as answers, and their maximum nesting."""
-
-MAX_VALUES = 100_000
-"""Maximum number of values in a record; scoring takes more time and memory for each. A page of
-advertisements has some 200."""
 
 MIN_PROMPT = 40
 """Minimum number of characters in a text for it to be recognized as a part of the prompt."""

@@ -8,19 +8,14 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import Any
 
-from hdbench.answers.bounds import MAX_CELLS, too_many_cells
+from hdbench.answers.bounds import too_many_cells
 from hdbench.answers.forms import GZIP, ZSTANDARD
-from hdbench.common.jsonio import MAX_LINE, parse_json
+from hdbench.common.bounds import MAX_GROUP_VALUES, MAX_LINE, MAX_UNPACKED
+from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError, Message, is_full, write_reason
-
-MAX_UNPACKED = 2 * 2**30
-"""Maximum number of bytes that one file is unpacked to, or all in a ZIP."""
 
 ROWS = 1_000
 """Maximum number of rows of a Parquet file that are in memory at once."""
-
-MAX_VALUES = 10 * MAX_CELLS
-"""Maximum number of values in a group of a Parquet file's rows, with those in lists."""
 
 
 def gunzip(source: Path, target: Path, name: str) -> None:
@@ -115,7 +110,7 @@ def _rows_at_once(about: Any, name: str) -> int:
         raise _long_row(name)
     for group in groups:
         columns = (group.column(number) for number in range(group.num_columns))
-        if sum(column.num_values for column in columns) > MAX_VALUES:
+        if sum(column.num_values for column in columns) > MAX_GROUP_VALUES:
             raise too_many_cells(name)
     return max(1, min(ROWS, MAX_LINE * int(about.num_rows) // max(size, 1)))
 

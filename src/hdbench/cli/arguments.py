@@ -43,8 +43,8 @@ from typing import Annotated, NamedTuple
 import typer
 
 from hdbench.answers.run_info import is_run, read_run_info
-from hdbench.answers.unpacking import MAX_UNPACKED
 from hdbench.benchmarks.names import DESCRIPTION, full_name, is_name
+from hdbench.common.bounds import MAX_UNPACKED
 from hdbench.errors import HdbenchError, Message
 
 DEFAULT_OUT = Path("hdb")

@@ -14,16 +14,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from hdbench.common.bounds import MAX_DEPTH, MAX_LINE
 from hdbench.common.os_errors import read_errors, write_errors
 from hdbench.common.regular_files import SPECIAL, is_special, open_regular
 from hdbench.errors import HdbenchError, Message, is_full
-
-MAX_DEPTH = 100
-"""Maximum depth to which objects and lists are nested. Records here are three deep."""
-
-MAX_LINE = 64 * 2**20
-"""Maximum number of bytes in one line of a JSON Lines file."""
-
 
 _BLOCK = 2**16
 """Number of bytes that are read at once: taking lines from them is faster than one by one."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hdbench.common.bounds import MAX_XML, MAX_XML_NODES
 from hdbench.common.extras import needed
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import read_at_most
@@ -14,12 +15,6 @@ from hdbench.errors import HdbenchError
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
-
-MAX_BYTES = 64 * 2**20
-"""Maximum size of a document."""
-
-MAX_NODES = 2_000_000
-"""Maximum number of elements and attributes that are in memory at the same time."""
 
 _HARMLESS: dict[str, Any] = {
     "no_network": True,
@@ -39,10 +34,10 @@ def read_document(path: Path) -> bytes:
     """Return the bytes of a document.
 
     Raises:
-        HdbenchError: it cannot be read, or is larger than `MAX_BYTES`.
+        HdbenchError: it cannot be read, or is larger than `MAX_XML`.
     """
     with read_errors(path):
-        return read_at_most(path, MAX_BYTES)
+        return read_at_most(path, MAX_XML)
 
 
 def parse_document(data: bytes, where: str, *, html: bool = False) -> "Element":
@@ -115,11 +110,11 @@ def _nodes(data: bytes) -> int:
 
 
 def _check_nodes(nodes: int, where: str) -> None:
-    if nodes > MAX_NODES:
+    if nodes > MAX_XML_NODES:
         raise HdbenchError(
             "{place}: more than {most:,} elements and attributes: export it in several files",
             place=where,
-            most=MAX_NODES,
+            most=MAX_XML_NODES,
         )
 
 

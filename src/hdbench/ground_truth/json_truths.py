@@ -14,7 +14,8 @@ from hdbench.answers.json_files import objects_in, parse_file, read_whole
 from hdbench.answers.members import Folder
 from hdbench.answers.records import Truth, Truths
 from hdbench.answers.tables import Table, rows_table
-from hdbench.common.jsonio import EXACT, MAX_LINE, read_jsonl
+from hdbench.common.bounds import MAX_LINE
+from hdbench.common.jsonio import EXACT, read_jsonl
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hdbench.answers.records import Truth, Truths
+from hdbench.common.bounds import MAX_RECORDS
 from hdbench.common.extras import needed
 from hdbench.common.xml_documents import elements_of, name_of, read_document
 from hdbench.errors import HdbenchError, Message, escaped, shortened
@@ -18,9 +19,6 @@ from hdbench.ground_truth.remarks import Remarks
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
     from pymarc import Field, Record
-
-MAX_RECORDS = 100_000
-"""Maximum number of records in a file."""
 
 MAX_CONTROL = 40
 """Maximum number of characters of a control number in a message."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hdbench.answers.records import Truth, Truths
+from hdbench.common.bounds import MAX_PAGE_FILES
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import open_regular
@@ -12,9 +13,6 @@ from hdbench.common.xml_documents import read_document
 from hdbench.errors import HdbenchError, Message, shortened
 from hdbench.ground_truth.remarks import Remarks
 from hdbench.page_text.reading import ENDINGS, HEAD, Form, form_of, read_page_text, root_of
-
-MAX_FILES = 100_000
-"""Maximum number of files in a folder and its subfolders."""
 
 FORMS: tuple[Form, ...] = ("PAGE XML", "ALTO", "hOCR")
 """The form that is read where a folder has several, as an export of Transkribus has."""
@@ -122,8 +120,10 @@ def _files(folder: Path) -> list[Path]:
             for name in names
             if name.lower().endswith(ENDINGS) and not name.startswith(".")
         ]
-        if len(files) > MAX_FILES:
-            raise HdbenchError("{place}: more than {most:,} files", place=folder, most=MAX_FILES)
+        if len(files) > MAX_PAGE_FILES:
+            raise HdbenchError(
+                "{place}: more than {most:,} files", place=folder, most=MAX_PAGE_FILES
+            )
     for file in files:
         check_name(file)
         if file.is_symlink():

@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import Any
 from unicodedata import combining, is_normalized, normalize
 
-from hdbench.common.jsonio import MAX_DEPTH
+from hdbench.common.bounds import MAX_DEPTH
 
 _JOINERS = "\u200c\u200d\u2060"
 """Zero-width joiner and non-joiner, and word joiner: between two letters they mean something."""

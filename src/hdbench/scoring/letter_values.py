@@ -5,7 +5,8 @@ import reprlib
 import warnings
 from typing import Any
 
-from hdbench.common.jsonio import MAX_DEPTH, parse_json
+from hdbench.common.bounds import MAX_DEPTH
+from hdbench.common.jsonio import parse_json
 
 _LONGEST_LITERAL = 10_000
 """Maximum number of characters in a Python literal: Python's own parser is not safe at every

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from hdbench.common.jsonio import MAX_DEPTH, is_too_deep
+from hdbench.common.bounds import MAX_DEPTH
+from hdbench.common.jsonio import is_too_deep
 from hdbench.errors import HdbenchError
 
 try:

@@ -23,7 +23,8 @@ from hdbench.benchmarks.provenance import (
 )
 from hdbench.benchmarks.spec import MEDIA_KEYS
 from hdbench.benchmarks.truths import PUBLISHED, TRUTH
-from hdbench.common.jsonio import EXACT, MAX_LINE, parse_line
+from hdbench.common.bounds import MAX_LINE
+from hdbench.common.jsonio import EXACT, parse_line
 from hdbench.common.progress import progress
 from hdbench.datasets.building.checks.description import Described
 from hdbench.datasets.building.checks.problems import (

@@ -125,7 +125,7 @@ class Reader:
         self._environment["PYTHONPATH"] = os.pathsep.join(path)
 
 
-@pytest.mark.parametrize("page", ["score-your-answers.md", "compare-two.md"])
+@pytest.mark.parametrize("page", ["score-your-answers.md", "compare-two.md", "which-program.md"])
 def test_what_it_shows_is_what_happens(page, tmp_path, run_hdbench):
     reader = Reader(tmp_path, run_hdbench).follow(page)
     assert reader.not_printed == []

@@ -9,6 +9,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from annotating.checking.plans import serving_check, write_plan
 from annotating.pages import ended
 from annotating.pages import serving as serving_editor
 from annotating.working.lists import serving as serving_work
+from helpers.pages import blocks, commands
 from helpers.single_values import ReadCatalogue
 from home.served import ServedHome
 from PIL import Image
@@ -284,6 +287,27 @@ def test_the_page_of_a_decision(camera, decision, tmp_path):
     shown = page.locator(".figures b").first.inner_text().replace(",", ".")
     assert shown.startswith(f"{100 * decided.accepted / decided.values:.1f}")
     camera.take(page, "decision")
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory, run_hdbench):
+    """The folder of a tutorial, with a benchmark of pages and three readings of them."""
+    folder = tmp_path_factory.mktemp("pages")
+    tutorial = Path(__file__).parents[2] / "docs/which-program.md"
+    [program] = [block for block in blocks(tutorial) if block.file]
+    subprocess.run([sys.executable, "-c", program.text], cwd=folder, check=True)
+    for command in commands(tutorial):
+        if command.startswith(("hdbench new", "hdbench build")):
+            assert run_hdbench(*command.split()[1:], cwd=folder).returncode == 0
+    return folder
+
+
+def test_the_report_of_three_readings(camera, pages, tmp_path, run_hdbench):
+    command = ("--language", camera.language, "report", "hdb/pages", "anna", "reader", "scanner")
+    done = run_hdbench(*command, "-o", tmp_path / "report", cwd=pages)
+    assert done.returncode == 0, done.stderr
+    page = camera.visit((tmp_path / "report/index.html").as_uri(), awaited="h1", last=None)
+    camera.take(page, "programs", page.locator(".item"))
 
 
 def test_the_home(camera, tmp_path, monkeypatch):

@@ -122,8 +122,7 @@ class EntryReader:
         if key is not None:
             content = entry[key]
             fields |= {"text": content} if isinstance(content, str) else {"prediction": content}
-        is_blank = is_empty([fields.get("prediction"), fields.get("text")])
-        if entry.get("reasoning_content") and is_blank:
+        if entry.get("reasoning_content") and is_empty([*map(fields.get, ("prediction", "text"))]):
             fields.setdefault("error", ONLY_REASONING)
         if "prediction" in fields or "text" in fields:
             return fields
@@ -149,7 +148,7 @@ class EntryReader:
 
         A key that is a field of the records is one only if no other field stands beside it.
         """
-        for key in CONTENTS:
+        for key in CONTENTS if not entry.keys().isdisjoint(CONTENTS) else ():
             kinds = str | dict if "prediction" not in entry and key != "text" else str
             is_field = key in self._fields and len(self._fields & entry.keys()) > 1
             if isinstance(entry.get(key), kinds) and ("prediction" in entry or not is_field):

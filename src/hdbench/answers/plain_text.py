@@ -7,11 +7,14 @@ since models leave them open, and a parser of HTML would nest them.
 
 import html
 import re
-
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from functools import cache
+from typing import TYPE_CHECKING
 
 from hdbench.answers.turns import answer_in
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 from hdbench.common.bounds import MAX_MARKDOWN
 
 PAGE_BREAK = "\f"
@@ -55,13 +58,16 @@ FOOTNOTE = re.compile(r"(?:(?<=\s)|\A)(?=\*{1,3}\))")
 LINE_END = re.compile(r"(\r\n?|\n)")
 QUOTED = re.compile(r"\A(?:[ \t]{0,3}>[ \t]?)+")
 
-_MARKDOWN = (
-    MarkdownIt("commonmark", {"html": False})
-    .enable("table")
-    .disable(["code", "html_block", "html_inline", "reference", "lheading", "backticks"])
-)
-# Otherwise `[Müller](1820)` of a page would lose its date.
-_MARKDOWN.validateLink = lambda url: bool(re.search(r"[/.#:@]", url))  # type: ignore[method-assign]
+
+@cache
+def _markdown() -> "MarkdownIt":
+    from markdown_it import MarkdownIt  # noqa: PLC0415  slow to import, and seldom needed
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser.disable(["code", "html_block", "html_inline", "reference", "lheading", "backticks"])
+    # Otherwise `[Müller](1820)` of a page would lose its date.
+    parser.validateLink = lambda url: bool(re.search(r"[/.#:@]", url))  # type: ignore[method-assign]
+    return parser
 
 
 def plain_text(text: str, *, markdown: bool = True) -> str:
@@ -113,7 +119,7 @@ def _without_markdown(text: str) -> str:
     gone: set[int] = set()
     cells: list[str] | None = None
     is_heading, row = False, 0
-    tokens = _MARKDOWN.parse("\n".join(source))
+    tokens = _markdown().parse("\n".join(source))
     for token in tokens:
         first, last = token.map or (0, 0)
         match token.type:
@@ -154,7 +160,7 @@ def _without_markdown(text: str) -> str:
     )
 
 
-def _words(token: Token) -> str:
+def _words(token: "Token") -> str:
     """Return what is within marks."""
     return "".join(
         "\n" if child.type in ("softbreak", "hardbreak") else child.content

@@ -96,13 +96,12 @@ class _Reader:
         """Return the record in an answer; if it holds none, what it is instead."""
         answer = self.text(value, 0) if isinstance(value, str) else self.value(value, 0)
         known = "value" in self.schema.all_names or not self.schema.names
-        if answer.is_record and not known and not (isinstance(value, str) and "value" not in value):
+        if answer.is_record and not known and has_sure_value(answer.prediction):
             confidences: dict[str, float] = {}
             plain = self.without_confidence(answer.prediction, "", confidences)
-            if plain != answer.prediction:
-                answer = at_least("unwrapped", answer)._replace(
-                    prediction=plain, confidences=confidences
-                )
+            answer = at_least("unwrapped", answer)._replace(
+                prediction=plain, confidences=confidences
+            )
         if answer.status != "unparsable":
             return answer
         if isinstance(answer.prediction, dict):  # so that nobody takes it for a record
@@ -273,6 +272,20 @@ class _Reader:
         if any(node[key].strip() for key in thoughts) and not node.get("content"):
             self.kinds.append("thoughts")
         return [inner for key, inner in node.items() if key not in thoughts]
+
+
+def has_sure_value(record: dict[str, Any]) -> bool:
+    """Return whether there is a value with its confidence in a record."""
+    left: list[Any] = [*record.values()]
+    while left:
+        node = left.pop()
+        if isinstance(node, dict):
+            if is_sure_value(node):
+                return True
+            left += node.values()
+        elif isinstance(node, list):
+            left += node
+    return False
 
 
 def _with_names(value: Any, names: frozenset[str]) -> Any:

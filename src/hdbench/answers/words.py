@@ -2,12 +2,10 @@
 
 import re
 import unicodedata
+from functools import cache
 from pathlib import Path
 
 from hdbench.common.texts import read_texts
-
-_WORDS: dict[str, str] = read_texts(Path(__file__).with_name("words.yaml"))
-"""Meaning → words for it: in English, German, French, Italian and Latin."""
 
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "æ": "ae", "œ": "oe"})
 
@@ -64,7 +62,7 @@ def meanings(text: str) -> list[str]:
     position = 0
     while position < len(words):
         for length in range(min(LONGEST, len(words) - position), 0, -1):
-            meaning = _BY_WORD.get("".join(words[position : position + length]))
+            meaning = _by_word().get("".join(words[position : position + length]))
             if meaning:
                 result.append(meaning)
                 position += length
@@ -79,9 +77,13 @@ def meanings(text: str) -> list[str]:
 def _ending(word: str) -> str | None:
     """Return what a German compound means, by the longest word that it ends with."""
     for start in range(max(1, len(word) - MAX_END), len(word) - MIN_END + 1):
-        if word[start:] in _BY_WORD:
-            return _BY_WORD[word[start:]]
+        if meaning := _by_word().get(word[start:]):
+            return meaning
     return None
 
 
-_BY_WORD = {plain(word): meaning for meaning, words in _WORDS.items() for word in words.split()}
+@cache
+def _by_word() -> dict[str, str]:
+    """Return the meaning of each word in English, German, French, Italian and Latin."""
+    by_meaning: dict[str, str] = read_texts(Path(__file__).with_name("words.yaml"))
+    return {plain(word): meaning for meaning, words in by_meaning.items() for word in words.split()}

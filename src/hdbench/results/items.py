@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from functools import cached_property
+from itertools import repeat
 from operator import attrgetter
 from typing import Any
 
@@ -102,6 +103,7 @@ class ScoreCollector:
         self.texts = self.undivided = 0
         self.reasons: Counter[str] = Counter()
         self._columns: dict[str, list[float]] = {name: [] for name in metric.statistics}
+        self._appends = [column.append for column in self._columns.values()]
         self._ids: list[str] = []
         self._statuses: list[Status] = []
         self._kinds: Counter[Kind] = Counter()
@@ -152,8 +154,9 @@ class ScoreCollector:
         elif coverage == "answered" and status != "clean":
             lost = metric.score(None, prepared).statistics
             self._strict[answer.id] = {name: number for name, number in lost.items() if number}
-        for name, column in self._columns.items():
-            column.append(statistics.get(name, 0))
+        numbers = map(statistics.get, metric.statistics, repeat(0))
+        for append, number in zip(self._appends, numbers, strict=False):
+            append(number)
         counts = self._fields[stratum or 0]
         for outcome, paths in score.fields.items():
             if paths:  # to count none takes time, too
@@ -165,8 +168,10 @@ class ScoreCollector:
         return item
 
     def _count_reason(self, coverage: Coverage, error: str | None) -> None:
-        reason = escaped((error or "")[:MAX_REASON]) if coverage == "unanswered" else ""
-        if reason and (reason in self.reasons or len(self.reasons) < MAX_REASONS):
+        if coverage != "unanswered" or not error:
+            return
+        reason = escaped(error[:MAX_REASON])
+        if reason in self.reasons or len(self.reasons) < MAX_REASONS:
             self.reasons[reason] += 1
 
     def add_other_errata(self, item: ScoredItem, prepared: Any) -> None:

@@ -4,6 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hdbench.answers.answer import Answer
+from hdbench.results.items import score_items
 from hdbench.scoring.analysis.error_classes import (
     ERROR_CLASSES,
     classify,
@@ -19,6 +21,7 @@ from hdbench.scoring.letters_f1 import LettersF1
 from hdbench.scoring.metric import OUTCOMES, FieldMatch
 from hdbench.scoring.record_f1 import RecordF1
 from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
+from hdbench.scoring.text_cer import TextCer
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 TEXTS = st.text(max_size=12) | st.text("Mmüu. ,-18XI°'ſß/", max_size=8)
@@ -196,6 +199,22 @@ def test_an_ad_read_wrong_is_classed_with_its_confusions():
     summary = summarise([errors(explained(metric, answer, page))])
     assert summary.fields == {"advertisements": {"ocr": 1}}
     assert summary.confusions == {("ſ", "f"): 2}
+    assert summary.examples == {("ſ", "f"): "Keſſel → Kefſel"}
+
+
+def test_characters_that_are_watched_come_first_with_how_many_there_were():
+    metric = TextCer(watch="ſæ")
+    truth = {"text": "Daſ iſt ein Waſſer und ein Hauß, hœre æ nicht mehr alz nutz"}
+    answer = {"text": "Das ist ein Wasſer und eiu Hauß, hœre nicht mehr als nuts"}
+    prepared = metric.prepare(truth)
+    details = score_items(metric, [(Answer(answer, id="a"), prepared)], details=True)
+    found = [tuple(pair.values()) for pair in details.errors_by_class["confusions"]]
+    assert found == [
+        ("ſ", "s", 3, 4, "Daſ → Das"),
+        ("æ", "", 1, 1, "æ → "),
+        ("z", "s", 2, 2, "alz → als"),
+        ("n", "u", 1, 5, "ein → eiu"),
+    ]
 
 
 def test_errors_of_bibliographic_records_are_classed():

@@ -200,7 +200,14 @@ def test_details_hold_the_errors_by_class(score, cards):
     errors = json.loads((cards / "result.json").read_text())["errors"]
     assert errors["classes"] == {"case": 1, "ocr": 1, "number_or_date": 1, "invented": 1}
     assert errors["fields"]["title"] == {"case": 1, "ocr": 1}
-    assert errors["confusions"] == [{"reference": "l", "prediction": "1", "count": 2}]
+    [confused] = errors["confusions"]
+    assert confused == {
+        "reference": "l",
+        "prediction": "1",
+        "count": 2,
+        "of": 6,
+        "example": "Stellingen → Ste1lingen",
+    }
     # Of eight fields of the truth two are missing; the title in capitals is right in its form.
     right, wrong, missing = 4, 3, 4
     assert errors["f1_form"] == pytest.approx(2 * right / (2 * right + wrong + missing))

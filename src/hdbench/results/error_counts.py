@@ -6,6 +6,7 @@ from typing import Any
 
 from hdbench.answers.answer import LOST
 from hdbench.scoring.analysis.error_classes import ErrorClass, errors, form_counts, summarise
+from hdbench.scoring.analysis.forms import text_of
 from hdbench.scoring.metric import FieldMatch, Metric
 from hdbench.scoring.rates import f1
 
@@ -44,8 +45,25 @@ def errors_by_class(
         errors: their `item_errors`.
         metric: the one they were scored by.
     """
+    answered = [item for item in items if item["status"] not in LOST]
     summary = summarise(
-        of_item for item, of_item in zip(items, errors, strict=True) if item["status"] not in LOST
+        (
+            of_item
+            for item, of_item in zip(items, errors, strict=True)
+            if item["status"] not in LOST
+        ),
+        pages=metric.corrected == "character",
+        watched=metric.watched,
+    )
+    signs = Counter(
+        sign
+        for item in answered
+        for match in item["fields"]
+        for sign in text_of(match["reference"])
+    )
+    # Those that an edition watches come first.
+    confused = sorted(
+        summary.confusions.items(), key=lambda pair: (pair[0][0] not in metric.watched, -pair[1])
     )
     total: Counter[ErrorClass] = Counter()
     for _, classes in sorted(summary.fields.items()):
@@ -56,8 +74,14 @@ def errors_by_class(
             name: dict(classes.most_common()) for name, classes in sorted(summary.fields.items())
         },
         "confusions": [
-            {"reference": reference, "prediction": prediction, "count": count}
-            for (reference, prediction), count in summary.confusions.most_common(CONFUSIONS)
+            {
+                "reference": reference,
+                "prediction": prediction,
+                "count": count,
+                "of": signs.get(reference),
+                "example": summary.examples[reference, prediction],
+            }
+            for (reference, prediction), count in confused[:CONFUSIONS]
         ],
     }
     if not metric.has_form_counts:

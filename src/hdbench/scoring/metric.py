@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
@@ -291,6 +291,11 @@ class Metric(ABC):
         Under `published` every value has; see `hdbench.scoring.canonical_form`.
         """
         return value if self._published else canonical_value(value)
+
+    @property
+    def watched(self) -> Container[str]:
+        """The characters whose loss counts among confusions, because an edition watches them."""
+        return ()
 
     def as_record(self, prediction: Any) -> Any:
         """A prediction as the record that it stands for, if an option says how to read it."""

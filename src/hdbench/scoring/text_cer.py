@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
@@ -203,6 +203,11 @@ class TextCer(Metric):
     def signed_options(self) -> dict[str, Any]:
         """The options that are not the defaults: a signature is one line."""
         return {name: value for name, value in self.options.items() if value != DEFAULTS[name]}
+
+    @property
+    def watched(self) -> Container[str]:
+        """The characters of `watch`."""
+        return () if self._watched is None else self._watched
 
     def prepare(self, reference: dict[str, Any]) -> PreparedTexts:
         """Return a ground truth as it is compared.
@@ -454,11 +459,11 @@ class TextCer(Metric):
                 _normalized(side, self._steps["cer"])
                 for side in (text.reference, text.prediction or "")
             )
-            total += len(self._watched.findall(ours))
-            added += len(self._watched.findall(theirs))
+            total += len(self._watched.pattern.findall(ours))
+            added += len(self._watched.pattern.findall(theirs))
             for block in Levenshtein.opcodes(ours, theirs):
                 if block.tag == "equal":
-                    kept += len(self._watched.findall(ours, block.src_start, block.src_end))
+                    kept += len(self._watched.pattern.findall(ours, block.src_start, block.src_end))
         return {"watched": total, "watched_kept": kept, "watched_added": added - kept}
 
     def _alike(self, text: Text) -> float:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from hdbench.answers.answer import LOST
 from hdbench.display.differences import TextPart, differences
+from hdbench.display.page_lines import PageLine, page_lines
 from hdbench.scoring.analysis.error_classes import ErrorClass
 from hdbench.scoring.analysis.forms import field_name, text_of
 from hdbench.scoring.metric import FieldMatch, Metric
@@ -25,14 +26,16 @@ class ItemLimits(NamedTuple):
     Attributes:
         rows: maximum number of errors, and of other fields.
         value: maximum characters of a value.
+        page: maximum characters of a text that is shown line by line.
     """
 
     rows: int
     value: int
+    page: int
 
 
-FULL = ItemLimits(rows=300, value=2_000)
-BRIEF = ItemLimits(rows=5, value=200)
+FULL = ItemLimits(rows=300, value=2_000, page=20_000)
+BRIEF = ItemLimits(rows=5, value=200, page=0)
 
 MAX_TEXT = 4_000_000
 """Maximum characters of references and answers in a page; items after them, the better ones, are
@@ -103,6 +106,7 @@ class ShownField:
         label: its path, shortened, without that of the group it is shown in.
         group: the path of the item of a list to which it belongs; empty if it is shown alone.
         record: `missed` or `invented` if that item has no counterpart; otherwise None.
+        lines: both values line by line, if they are texts of several lines; otherwise none.
     """
 
     field: str
@@ -114,6 +118,19 @@ class ShownField:
     label: str
     group: str
     record: str | None
+    lines: Sequence[PageLine] = ()
+
+    @property
+    def size(self) -> int:
+        """The number of characters that are shown of it."""
+        values = [part for value in (self.reference, self.prediction) for part in value.parts]
+        pieces = [piece for line in self.lines for piece in (*line.reference, *line.prediction)]
+        return sum(len(part.text) for part in values) + sum(len(piece.text) for piece in pieces)
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether words in it are there in another order."""
+        return any(piece.kind == "moved" for line in self.lines for piece in line.reference)
 
     @property
     def band(self) -> Band:
@@ -170,12 +187,7 @@ def item_views(
     pairs = zip(per_item, item_errors, strict=True)
     for item, errors in sorted(pairs, key=lambda pair: float(pair[0][metric.item_figure])):
         view = _view(item, errors, metric, FULL if text < MAX_TEXT else BRIEF)
-        text += sum(
-            len(part.text)
-            for row in (*view.errors, *view.others)
-            for value in (row.reference, row.prediction)
-            for part in value.parts
-        )
+        text += sum(row.size for row in (*view.errors, *view.others))
         views.append(view)
     return views
 
@@ -197,14 +209,14 @@ def _view(
         id=item["id"],
         status=item["status"],
         figure=float(item[metric.item_figure]),
-        errors=_rows(wrong[: limits.rows], limits.value),
+        errors=_rows(wrong[: limits.rows], limits),
         more_errors=max(0, len(wrong) - limits.rows),
-        others=_rows([(match, None) for match in others[: limits.rows]], limits.value),
+        others=_rows([(match, None) for match in others[: limits.rows]], limits),
         more_others=max(0, len(others) - limits.rows),
     )
 
 
-def _rows(errors: Sequence[tuple[FieldMatch, str | None]], most: int) -> list[ShownField]:
+def _rows(errors: Sequence[tuple[FieldMatch, str | None]], limits: ItemLimits) -> list[ShownField]:
     """Return the fields with their errors, grouped by the list entry they belong to.
 
     A single field of an item with a counterpart is shown alone.
@@ -216,20 +228,26 @@ def _rows(errors: Sequence[tuple[FieldMatch, str | None]], most: int) -> list[Sh
     rows = []
     for (item_path, record), members in groups.items():
         group = item_path if len(members) > 1 or record is not None else ""
-        rows += [shown_field(match, error, most, group) for match, error in members]
+        rows += [shown_field(match, error, limits, group) for match, error in members]
     return rows
 
 
-def shown_field(match: FieldMatch, error: str | None, most: int, group: str = "") -> ShownField:
+def shown_field(
+    match: FieldMatch, error: str | None, limits: ItemLimits, group: str = ""
+) -> ShownField:
     """Return a field as it is shown.
 
     Args:
         match: what became of it.
         error: the class of its error; None if it is right.
-        most: maximum characters of a value.
+        limits: how much is shown.
         group: the path of the item of a list under which it stands.
     """
     truth, answer = text_of(match.reference), text_of(match.prediction)
+    most = limits.value
+    lines: Sequence[PageLine] = ()
+    if error is not None and "\n" in truth and answer and len(truth + answer) <= limits.page:
+        lines = page_lines(truth, answer)
     if truth and answer:
         truth_parts, answer_parts = differences(truth[:most], answer[:most])
     else:
@@ -248,6 +266,7 @@ def shown_field(match: FieldMatch, error: str | None, most: int, group: str = ""
         label=cut(match.field[len(group) :].removeprefix(".")),
         group=cut(group),
         record=match.record,
+        lines=lines,
     )
 
 

@@ -30,7 +30,7 @@ a list is not another field: many companies of a list are in one city.
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Literal, NamedTuple, get_args
@@ -79,6 +79,12 @@ OTHER_FIELD_LENGTH = 3
 """Minimum number of letters and digits in a value of another field: a shorter one is often
 chance."""
 
+PAGE_SIMILARITY = 0.5
+"""Minimum similarity of the text of a page to one whose characters are taken for confused."""
+
+MAX_EXAMPLE = 20
+"""Maximum number of characters of an example before and after what was confused."""
+
 _DIGITS = re.compile(r"[0-9]+")
 _NUMBER = re.compile(r"[0-9]+|m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 
@@ -91,11 +97,13 @@ class ErrorSummary(NamedTuple):
         fields: field, with a list's items as one → class → number of errors.
         confusions: one or two characters in the reference and in the answer → how often the former
             were read as the latter, in errors of the class `ocr`.
+        examples: the same pairs → the first word in which that was so, right and wrong.
     """
 
     total: Counter[ErrorClass]
     fields: dict[str, Counter[ErrorClass]]
     confusions: Counter[tuple[str, str]]
+    examples: dict[tuple[str, str], str]
 
 
 class FormCounts(NamedTuple):
@@ -209,23 +217,34 @@ def pair(matches: Sequence[FieldMatch]) -> list[FieldMatch]:
     return [match for match in remaining if match]
 
 
-def summarise(items: Iterable[Sequence[tuple[FieldMatch, ErrorClass]]]) -> ErrorSummary:
+def summarise(
+    items: Iterable[Sequence[tuple[FieldMatch, ErrorClass]]],
+    *,
+    pages: bool = False,
+    watched: Container[str] = (),
+) -> ErrorSummary:
     """Count the classes of all errors, and the characters that were confused.
 
     Args:
         items: what `errors` returns, item by item.
+        pages: whether values are texts of pages: in these, characters of all classes count.
+        watched: characters that also count if they were left out, as confused with nothing.
     """
     fields: dict[str, Counter[ErrorClass]] = {}
     confused: Counter[tuple[str, str]] = Counter()
-    for classified in items:
-        for match, error in classified:
-            fields.setdefault(field_name(match.field), Counter())[error] += 1
-            if error == "ocr":
-                confused.update(confusions(text_of(match.reference), text_of(match.prediction)))
+    examples: dict[tuple[str, str], str] = {}
+    for match, error in chain.from_iterable(items):
+        fields.setdefault(field_name(match.field), Counter())[error] += 1
+        if error == "ocr" or (pages and match.similarity >= PAGE_SIMILARITY):
+            truth = unicodedata.normalize("NFC", text_of(match.reference))
+            answer = unicodedata.normalize("NFC", text_of(match.prediction))
+            for old, new, place in _confused(truth, answer, watched):
+                confused[old, new] += 1
+                examples.setdefault((old, new), _example(truth, old, new, place))
     total: Counter[ErrorClass] = Counter()
     for counts in fields.values():
         total.update(counts)
-    return ErrorSummary(total, dict(sorted(fields.items())), confused)
+    return ErrorSummary(total, dict(sorted(fields.items())), confused, examples)
 
 
 def confusions(reference: str, prediction: str) -> list[tuple[str, str]]:
@@ -240,17 +259,38 @@ def confusions(reference: str, prediction: str) -> list[tuple[str, str]]:
         [('ſ', 'f'), ('m', 'n'), ('rn', 'm')]
     """
     truth, answer = (unicodedata.normalize("NFC", text) for text in (reference, prediction))
-    differences: list[tuple[str, str]] = []
+    return [(old, new) for old, new, _ in _confused(truth, answer)]
+
+
+def _confused(
+    truth: str, answer: str, watched: Container[str] = ()
+) -> Iterator[tuple[str, str, int]]:
+    """Yield what was confused, and where it begins; see `confusions` and `summarise`."""
     at_truth = at_answer = 0
     blocks = Levenshtein.editops(truth, answer).as_matching_blocks()
     for block in blocks:  # the last one is empty, at both ends
         old, new = truth[at_truth : block.a], answer[at_answer : block.b]
         if len(old) == len(new) <= 2:  # noqa: PLR2004
-            differences += zip(old, new, strict=True)
+            for offset, pair in enumerate(zip(old, new, strict=True)):
+                yield *pair, at_truth + offset
         elif {len(old), len(new)} == {1, 2}:
-            differences.append((old, new))
+            yield old, new, at_truth
+        else:
+            for offset, sign in enumerate(old):
+                if sign in watched:
+                    yield sign, "", at_truth + offset
         at_truth, at_answer = block.a + block.size, block.b + block.size
-    return differences
+
+
+def _example(truth: str, old: str, new: str, place: int) -> str:
+    """Return the word in which something was confused, right and wrong."""
+    first, last = place, place + len(old)
+    while first and not truth[first - 1].isspace() and place - first < MAX_EXAMPLE:
+        first -= 1
+    while last < len(truth) and not truth[last].isspace() and last - place < MAX_EXAMPLE:
+        last += 1
+    before, after = truth[first:place], truth[place + len(old) : last]
+    return f"{before}{old}{after} → {before}{new}{after}"
 
 
 def form_counts(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from hdbench.errors import HdbenchError
@@ -65,11 +66,25 @@ def read_texts(value: Any) -> list[ScoredTexts]:
     return [ScoredTexts(name, fields) for name, fields in lists.items()]
 
 
-def read_watched(value: Any) -> re.Pattern[str] | None:
-    """Return what finds the characters of `watch`; None if there are none.
+@dataclass(frozen=True)
+class Watched:
+    """The characters of `watch`.
+
+    Attributes:
+        pattern: finds them.
+    """
+
+    pattern: re.Pattern[str]
+
+    def __contains__(self, sign: object) -> bool:
+        return isinstance(sign, str) and self.pattern.fullmatch(sign) is not None
+
+
+def read_watched(value: Any) -> Watched | None:
+    """Return the characters of `watch`; None if there are none.
 
     Example:
-        >>> read_watched("ſ0-9").findall("Anno 12 iſt")
+        >>> read_watched("ſ0-9").pattern.findall("Anno 12 iſt")
         ['1', '2', 'ſ']
     """
     if not isinstance(value, str):
@@ -79,7 +94,7 @@ def read_watched(value: Any) -> re.Pattern[str] | None:
         if last and last < first:
             raise HdbenchError("watch: {range} is not a range", range=repr(f"{first}-{last}"))
     signs = (f"{re.escape(first)}-{re.escape(last or first)}" for first, last in ranges)
-    return re.compile(f"[{''.join(signs)}]") if ranges else None
+    return Watched(re.compile(f"[{''.join(signs)}]")) if ranges else None
 
 
 def read_steps(value: Any) -> dict[str, tuple[Normalizer, ...]]:

@@ -110,6 +110,14 @@ def test_own_records_come_in_the_same_forms(truths, expected):
     assert hd.score(truths, ANSWERS, metric="record_f1").rates == expected.rates
 
 
+def test_german_headings_as_keys_are_read_as_fields_and_that_is_said():
+    truths = {"a": {"author": "Goethe", "year": 1808}}
+    answers = {"a": {"Verfasser": "Goethe", "Erscheinungsjahr": 1808}}
+    result = hd.score(truths, answers, metric="record_f1")
+    note = "keys of answers read as fields: Verfasser → author, Erscheinungsjahr → year"
+    assert (result.value, note in result.reading.notes) == (1, True)
+
+
 def test_values_of_numpy_pandas_and_the_calendar_are_plain_ones():
     truths = {"1": {"day": "1926-02-16", "names": ["A", "B"], "count": 3, "none": None}}
     frame = pd.DataFrame(

@@ -58,6 +58,9 @@ def test_markdown_loses_its_marks(tmp_path):
     }
     result = scored(tmp_path, truths)
     assert (result.rates["wer"], result.answered) == (0.0, 2)
+    kept = hd.score(truths, tmp_path, markdown="keep", **OPTIONS)
+    # "#", ">" are words more, "**vnd**" and "_Gelt_" are others, and "---" still divides the pages.
+    assert (kept.statistics["wer_errors"], 'markdown:"keep"' in kept.signature) == ([3, 1], True)
 
 
 def test_page_files_are_read_as_ground_truths_are(tmp_path):

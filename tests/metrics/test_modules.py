@@ -136,32 +136,50 @@ def test_number_as_an_answer_is_refused_and_the_others_stay(namespace):
 
 
 def test_answers_without_a_shared_field_are_refused_unless_as_published(namespace):
-    given = {"predictions": [{"Titel": "a"}] * 3, "references": [{"title": "a", "year": 1957}] * 3}
-    with pytest.raises(ValueError, match=r"share no field .* they have Titel, .* has title, year"):
+    given = {"predictions": [{"Farbe": "a"}] * 3, "references": [{"title": "a", "year": 1957}] * 3}
+    with pytest.raises(ValueError, match=r"share no field .* they have Farbe, .* has title, year"):
         evaluate.load("hdb/record_f1").compute(**given)
     assert evaluate.load("hdb/record_f1", "published").compute(**given)["f1_micro"] == 0
     given["predictions"][1] = {"year": 1957}
     assert evaluate.load("hdb/record_f1").compute(**given)["f1_micro"] > 0
 
 
-def test_list_answers_count_as_unparsable_with_a_warning(namespace):
-    metric = evaluate.load("hdb/avisblatt_cer")
+@pytest.mark.parametrize("answer", [{"colour": "red"}, {"paper": {"size": 3}}, '{"colour": "red"}'])
+def test_fields_that_both_leave_empty_are_not_shared(namespace, answer):
+    books = [{"title": "a", "pub_time": ""}, {"title": "b", "author": ""}]
+    with pytest.raises(ValueError, match="share no field"):
+        evaluate.load("hdb/sciencemeta_accuracy").compute(
+            predictions=[answer] * 2, references=books
+        )
+
+
+def test_headings_as_keys_are_read_as_fields_with_a_warning(namespace):
+    given = {
+        "predictions": [{"Titel": "a", "Jahr": 1957}],
+        "references": [{"title": "a", "year": 1957}],
+    }
+    with pytest.warns(UserWarning, match="read as fields: Titel → title, Jahr → year"):
+        assert evaluate.load("hdb/record_f1").compute(**given)["f1_micro"] == 1.0
+
+
+def test_list_answers_are_read_as_those_of_a_file(namespace):
     page = {"advertisements": [{"text": "1. Rother Wein"}]}
-    with pytest.warns(UserWarning, match="1 of 2 predictions are lists, and count as unparsable"):
-        result = metric.compute(predictions=[page["advertisements"], page], references=[page, page])
-    assert (result["unparsable"], result["fuzzy"]) == (1, 0.5)
+    given = {"predictions": [page["advertisements"], page], "references": [page, page]}
+    result = evaluate.load("hdb/avisblatt_cer").compute(**given)
+    assert (result["unparsable"], result["fuzzy"]) == (0, 1.0)
+    published = evaluate.load("hdb/avisblatt_cer", "published").compute(**given)
+    assert published["unparsable"] == 1
 
 
-def test_list_answers_are_read_if_an_option_names_the_list(namespace, recwarn):
+def test_list_answers_are_read_if_an_option_names_the_list(namespace):
     metric = evaluate.load("hdb/record_f1")
-    page = {"entries": [{"name": "Abegg"}, {"name": "Boreux"}]}
+    page = {"place": "Basel", "entries": [{"name": "Abegg"}, {"name": "Boreux"}]}
     bare = page["entries"][::-1]
     asked = {"predictions": [bare, json.dumps(bare), page], "references": [page] * 3}
     result = metric.compute(**asked, root_list="entries")
-    assert (result["f1_micro"], result["answered"]) == (1.0, 3)
-    assert [each for each in recwarn if issubclass(each.category, UserWarning)] == []
-    with pytest.warns(UserWarning, match="1 of 3 predictions are lists, and count as unparsable"):
-        assert metric.compute(**asked)["unparsable"] == 1
+    # Of three times three values, only the place is missing from each bare list.
+    assert (result["true_positives"], result["false_negatives"], result["answered"]) == (7, 2, 3)
+    assert metric.compute(**asked)["unparsable"] == 2
 
 
 def test_options_reach_the_metric(namespace):

@@ -9,7 +9,7 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.results.files import answers_sha256
 from hdbench.trust.applied_folder import taken_in
-from hdbench.trust.runs import PlannedRun, opened_runs
+from hdbench.trust.runs import PlannedRun, opened_run, opened_runs
 from hdbench.trust.values import fields_of, texts_of, value_of
 
 NESTED = AnswerSchema(
@@ -113,3 +113,24 @@ def test_what_an_answer_says_is_not_taken_for_a_decision(title):
     }
     line = json.dumps({"id": "0001", "fields": fields}).encode()
     assert taken_in(line, 3) == 2
+
+
+def test_how_sure_a_model_was_comes_through_a_file(samples, tmp_path):
+    benchmark = load_benchmark(str(samples / "hdb/rheinschifffahrt"))
+    item = next(iter(benchmark.ids()))
+    letter = {
+        "letter_title": [{"value": "Betr. Landungssteg", "confidence": 0.5}],
+        "send_date": {"value": "1926-02-16", "confidence": 0.75},
+        "sender_persons": ["T. Klingenberg"],
+        "receiver_persons": [],
+    }
+    path = tmp_path / "run.jsonl"
+    path.write_text(json.dumps({"id": item, "prediction": letter}) + "\n")
+    with opened_run(path, benchmark) as run:
+        answer = run.answers.take(item)
+    fields, _ = fields_of(benchmark.answer_schema())
+    said = dict(
+        zip((field.path for field in fields), texts_of(answer.prediction, fields), strict=True)
+    )
+    assert (said["letter_title"], said["send_date"]) == ("Betr. Landungssteg", "1926-02-16")
+    assert answer.confidences == {"letter_title[0]": 0.5, "send_date": 0.75}

@@ -67,6 +67,7 @@ class WrittenAnswer(TypedDict, total=False):
     Attributes:
         id: the item's id.
         text: what the model wrote.
+        markdown: whether that is a file of Markdown.
         prediction: a JSON value that another program has read from the text.
         tokens: `input` and `output`, if they were counted.
         seconds: how long the model took, if that was measured.
@@ -78,6 +79,7 @@ class WrittenAnswer(TypedDict, total=False):
 
     id: str
     text: str | None
+    markdown: bool
     prediction: Any
     tokens: dict[str, int] | None
     seconds: float | None
@@ -117,6 +119,7 @@ class Answer(NamedTuple):
         set_aside: whether it held further records that could not be joined with this one.
         id: the item's id, as in the dataset; empty for a text that was read by itself.
         text: what the model wrote, if it was kept.
+        markdown: whether that is a file of Markdown.
         tokens: `input` and `output`, if they were counted.
         seconds: how long the model took, if that was measured.
         error: what went wrong instead of an answer.
@@ -130,6 +133,7 @@ class Answer(NamedTuple):
     set_aside: bool = False
     id: str = ""
     text: str | None = None
+    markdown: bool = False
     tokens: dict[str, int] | None = None
     seconds: float | None = None
     error: str | None = None

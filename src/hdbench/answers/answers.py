@@ -95,6 +95,7 @@ class AnswerReader:
         return answer._replace(
             id=item_id,
             text=fields.get("text"),
+            markdown=fields.get("markdown", False),
             tokens=fields.get("tokens"),
             seconds=fields.get("seconds"),
             error=fields.get("error"),

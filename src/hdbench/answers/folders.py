@@ -14,9 +14,8 @@ from hdbench.answers.forms import IN_PARTS, ITEM_ENDINGS, PAGE_ENDINGS, part_for
 from hdbench.answers.ids import plain_form
 from hdbench.answers.json_files import parse_file
 from hdbench.answers.members import Members
-from hdbench.answers.plain_text import PAGE_BREAK, plain_text
+from hdbench.answers.plain_text import PAGE_BREAK
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.text import read_text
 from hdbench.common.jsonio import UNIQUE, parse_json
 from hdbench.common.regular_files import by_numbers
 from hdbench.errors import HdbenchError, Message
@@ -164,7 +163,7 @@ class ItemLoader:
     """Loads answers from files of single items; see `open_items`."""
 
     def __init__(self, members: Members, schema: AnswerSchema | None) -> None:
-        self._members, self._schema = members, schema
+        self._members = members
         self._reader = EntryReader(schema)
 
     def item(self, names: tuple[str, ...]) -> WrittenAnswer:
@@ -176,6 +175,8 @@ class ItemLoader:
             if fields.keys() & answer.keys() & {"text"}:
                 raise HdbenchError("{place}: a second text of this answer: keep one", place=place)
             fields |= answer
+            if name.lower().endswith(".md"):
+                fields["markdown"] = True
         return fields
 
     def request(self, names: tuple[str, ...]) -> WrittenAnswer:
@@ -195,9 +196,7 @@ class ItemLoader:
         if ending.endswith(PAGE_ENDINGS):
             return PAGE_BREAK.join(page.text for page in read_page_text(raw, place).pages)
         text = decode(raw, place)
-        if ending.endswith(".md"):
-            return text if read_text(text, self._schema).is_record else plain_text(text)
-        return text if ending.endswith(".txt") else _json_or_text(text, place)
+        return text if ending.endswith((".txt", ".md")) else _json_or_text(text, place)
 
 
 def request_fields(request: dict[str, Any]) -> WrittenAnswer:

@@ -2,15 +2,18 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from hdbench.answers.answer import Answer
+from hdbench.answers import ReadAs
+from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.answers import AnswerReader
 from hdbench.answers.schema import AnswerSchema, schema_of
-from hdbench.answers.text import read_text
 from hdbench.common.jsonio import FINITE, parse_json
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.shared_fields import SharedFields
 from hdbench.results.items import ScoreCollector, prepare
+from hdbench.results.parts import AnswersRead
 from hdbench.results.result import Result
 from hdbench.scoring.metric import Metric
 
@@ -31,7 +34,7 @@ def score_by_position(
     Args:
         metric: the metric.
         schema: the form of an answer; None infers it from the references.
-        predictions: answers; a string is a model's raw text, in which the record is looked for.
+        predictions: answers, read as those of a file; a string is a model's raw text.
         references: as many ground truths; a string is JSON text, as in the metadata.
         details: keep what became of every item and field.
 
@@ -47,17 +50,24 @@ def score_by_position(
             (metric.right_answer(reference) for reference in first),
             metric.options.get("root_list"),
         )
+    is_documented = metric.protocol == "documented"  # published scores are as they were
+    reader = AnswerReader(schema, ReadAs(as_given=not is_documented))
     collector, shared, answered = ScoreCollector(metric, details=details), SharedFields(), 0
     for position, (text, reference) in enumerate(zip(predictions, references, strict=True)):
-        answer = _answer(text, schema)._replace(id=str(position))
+        value, place = json.loads(text), f"predictions[{position}]"
+        written: WrittenAnswer = (
+            {"text": value} if isinstance(value, str) else {"prediction": value}
+        )
+        answer = reader.answer(str(position), written, place)
         truth = _reference(metric, position, reference)
         scored = collector.add(answer, prepare(metric, truth, f"references[{position}]"))
         if scored is not None and scored.coverage != "unanswered":
             shared.add(answer, scored)
             answered += 1
-    if metric.protocol == "documented":  # published scores are as they were
+    if is_documented:
         shared.check("predictions", answered)
-    return collector.result()
+    read = AnswersRead(notes=reader.renamed_keys, from_file=False)
+    return replace(collector.result(), reading=read)
 
 
 def _reference(metric: Metric, position: int, encoded: str) -> Any:
@@ -79,9 +89,3 @@ def _reference(metric: Metric, position: int, encoded: str) -> Any:
             type=type(value).__name__,
         )
     return value
-
-
-def _answer(encoded: str, schema: AnswerSchema) -> Answer:
-    """Return a prediction; a string is a model's raw text, which is read."""
-    value = json.loads(encoded)
-    return read_text(value, schema) if isinstance(value, str) else Answer(value)

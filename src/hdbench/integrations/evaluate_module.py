@@ -107,16 +107,11 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
     ) -> dict[str, Any]:
         configuration = self._configuration
         metric = configuration.make_metric(**options)
-        reads_lists = isinstance(metric.as_record([]), dict)
-        if (lists := sum(text.startswith("[") for text in predictions)) and not reads_lists:
-            warnings.warn(
-                f"{lists} of {len(predictions)} predictions are lists, and count as unparsable: "
-                "give a record (dict), or the model's text (str), which is searched for one",
-                stacklevel=3,  # the caller of compute
-            )
         result = score_by_position(
             metric, configuration.answer_schema(), predictions, references, details=details
         )
+        for note in result.reading.notes:
+            warnings.warn(note, stacklevel=3)  # the caller of compute
         figures, spread = result.to_dict(details=details), result.spread_dict()
         spec = configuration.benchmark
         benchmark = None if spec is None else (spec.name, spec.version)

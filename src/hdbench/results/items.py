@@ -133,7 +133,7 @@ class ScoreCollector:
         record = metric.as_record(answer.prediction)
         if record is not answer.prediction:
             answer = answer._replace(prediction=record, status="unwrapped", kind=None)
-        elif (text := _text_of(answer)) and (read := metric.of_text(text, prepared)):
+        elif (text := _text_of(answer, metric)) and (read := metric.of_text(text, prepared)):
             record, prepared, is_undivided = read
             answer = answer._replace(prediction=record, status="clean", kind=None)
             self.texts += 1
@@ -220,10 +220,11 @@ class ScoreCollector:
         return result
 
 
-def _text_of(answer: Answer) -> str:
+def _text_of(answer: Answer, metric: Metric) -> str:
     """Return the text that an answer consists of; nothing if it has a record or no answer."""
     text = answer.prediction if answer.kind in TEXTS else None
-    return plain_text(text, markdown=False) if isinstance(text, str) else ""
+    marks_go = answer.markdown and metric.options.get("markdown") == "remove"
+    return plain_text(text, markdown=marks_go) if isinstance(text, str) else ""
 
 
 def prepare(metric: Metric, reference: dict[str, Any], place: str) -> Any:

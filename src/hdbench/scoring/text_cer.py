@@ -102,6 +102,7 @@ class TextCer(Metric):
         unit: `character` (code points) or `grapheme` (what a reader takes for one character).
         watch: characters that matter to an edition, as `ſꝛæ`, or ranges of them, as `Α-ω`;
             adds `watch_kept` and `watch_added`.
+        markdown: `remove` or `keep` Markdown's marks in files that end in `.md`.
         xml: adds `well_formed`, the share of texts that parse as XML.
         unanswered: `failure`, or `empty_object`: an item without an answer is one with `{}`.
         round: `{"text": DIGITS, "item": DIGITS, "run": DIGITS}`: rounds figures.
@@ -189,6 +190,7 @@ class TextCer(Metric):
         if not isinstance(self._xml, bool):
             raise HdbenchError("xml: {value} is not true or false", value=repr(self._xml))
         one_of("unanswered", self._options["unanswered"], ("failure", "empty_object"))
+        one_of("markdown", self._options["markdown"], ("remove", "keep"))
         plain = one_of("sum", self._options["sum"], ("exact", "plain")) == "plain"
         self._total = added_plainly if plain else math.fsum
         self._digits = read_digits(self._options["round"], ("text", "item", "run"))

@@ -16,6 +16,7 @@ DEFAULTS: dict[str, Any] = {
     "normalize": ["nfc"],
     "unit": "character",
     "watch": "",
+    "markdown": "remove",
     "xml": False,
     "unanswered": "failure",
     "round": {},

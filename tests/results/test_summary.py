@@ -140,3 +140,26 @@ def test_a_result_from_before_corrections_were_counted_is_read(tmp_path):
     assert result.effort is None
     assert sentences(result) == "10 of 20 items need no correction. F1 (micro) 0.8333."
     assert result.rates == read_result(tmp_path / "new.json").rates
+
+
+def test_transcriptions_say_what_their_errors_are():
+    metric = make_metric("text_cer", watch="ſæ")
+    pairs = [
+        ({"text": "b c d a"}, {"text": "a b c d"}),  # 2 of 4 words by place, none without order
+        ({"text": "das Waſſer iſt"}, {"text": "daſ Waſſer iſt"}),  # 1 of 3 words
+        ({"text": "xxxx yyyy"}, {"text": "abcd"}),
+    ]
+    items = [
+        (Answer(answer, id=str(n)), metric.prepare(truth))
+        for n, (answer, truth) in enumerate(pairs)
+    ]
+    said = ResultSummary(score_items(metric, items, details=True)).reading
+    # WER (2 + 1 + 2) / 8, without order (0 + 1 + 2) / 8.
+    assert said == (
+        "40% of the word errors are words in another order, 60% wrong words. "
+        "1 item failed, with as many errors as characters or more. "
+        "Of 4 watched characters, 75% were kept. Of 4 ſ, 25% were written as s."
+    )
+    assert ResultSummary(score_items(metric, items[:1])).reading.startswith("100% of")
+    right = [(Answer({"text": "a"}, id="a"), metric.prepare({"text": "a"}))]
+    assert ResultSummary(score_items(metric, right)).reading == ""

@@ -96,7 +96,7 @@ def print_result(
     """
     result = summary.result
     console.print(printable(title, MAX_NOTE), style="bold")
-    first = (summary.work, summary.lost, summary.score)
+    first = (summary.work, summary.lost, summary.score, summary.reading)
     for line in (" ".join(filter(None, first)), summary.resources, summary.estimated):
         if line:
             print_line(console, line)

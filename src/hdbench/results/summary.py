@@ -11,7 +11,7 @@ from hdbench.answers.answer import LOST
 from hdbench.answers.titles import Titles
 from hdbench.common.texts import Texts, written
 from hdbench.common.translation import is_translated, translated
-from hdbench.errors import changed
+from hdbench.errors import changed, escaped
 from hdbench.results.result import Result
 from hdbench.results.warning_texts import (
     Told,
@@ -30,6 +30,12 @@ _TEXTS = Texts(Path(__file__).with_name("texts"))
 
 _MANY = 100  # from there on, decimals say nothing
 _WHOLE = 10  # from there on, decimals say nothing about a number of values
+MOST_WATCHED = 3
+"""Maximum number of characters of which it is said what they were read as."""
+
+LEAST_WATCHED = 0.1
+"""Minimum share of a character that was read as the same for it to be said."""
+
 _USED = ("input_tokens", "output_tokens", "seconds")
 
 
@@ -108,6 +114,34 @@ class ResultSummary:
         """The headline, its title before its value."""
         heading = figure_heading(self.result.headline, self.language)
         return f"{heading} {written(self.result.value, 4, self.language)}."
+
+    @property
+    def reading(self) -> str:
+        """What is wrong with transcriptions, in sentences; empty for other metrics.
+
+        How much of the word errors is order, how many items failed, and what became of the
+        characters that an edition watches.
+        """
+        rates, sentences = self.result.rates, []
+        if rates.get("order_gap") is None or not rates["wer"]:
+            return ""
+        order = rates["order_gap"] / rates["wer"]
+        sentences.append(self._text("summary_order", order=order, letters=1 - order))
+        if failed := round(self.result.totals["failures"]):
+            names = self._name if failed == 1 else self._names
+            sentences.append(self._text("summary_failed", count=failed, names=names))
+        if rates.get("watch_kept") is not None:
+            of, kept = round(self.result.totals["watched"]), rates["watch_kept"]
+            sentences.append(self._text("summary_watched", of=of, kept=kept))
+            watched = self.result.metric.watched
+            confusions = self.result.errors_by_class["confusions"] if self.result.per_item else []
+            for pair in confusions[:MOST_WATCHED]:
+                share = pair["count"] / (pair["of"] or 1)
+                if pair["reference"] in watched and share >= LEAST_WATCHED:
+                    key = "summary_written_as" if pair["prediction"] else "summary_left_out"
+                    values = {"sign": pair["reference"], "read": escaped(pair["prediction"])}
+                    sentences.append(self._text(key, of=pair["of"], share=share, **values))
+        return " ".join(sentences)
 
     @property
     def resources(self) -> str:

@@ -191,7 +191,10 @@ def _summary(
     model = text(result.model) or say("no model named")
     name = dataset.benchmark or metric.name
     yield _TITLE, [f"{name}, {say(metric.protocol)}: {model}"]
-    for sentence in (summary.work, summary.lost, summary.score, summary.resources):
+    for sentence in (
+        *(summary.work, summary.lost, summary.score, summary.reading),
+        summary.resources,
+    ):
         if sentence:
             yield _LEAD, [sentence]
     subset = result.run.subset

@@ -172,6 +172,13 @@ def test_a_prompt_is_known_by_its_hash_whatever_its_name(here):
     assert len(boards(here)) == 1
 
 
+def test_a_model_asked_for_the_text_alone_stands_beside_programs_that_have_no_prompt(here):
+    run(here, "a", 4, model="a", prompt={"name": "as-text.txt", "sha256": "0"})
+    run(here, "b", 4, model="b")
+    [board] = boards(here)
+    assert (board.kind.prompt, [row.model for row in board.rows]) == (None, ["a", "b"])
+
+
 def test_protocols_are_never_ranked_together(here):
     run(here, "a", 4)
     results = {

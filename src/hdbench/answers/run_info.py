@@ -22,6 +22,10 @@ class _Checked(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True, defer_build=True)
 
 
+TEXT_PROMPT = "as-text.txt"
+"""The name of the prompt that asks for a page's text alone, as programs read it unasked."""
+
+
 class Prompt(_Checked):
     """The prompt that a run used: runs with different prompts are not ranked together.
 

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from hdbench.answers.run_info import Prompt
+from hdbench.answers.run_info import TEXT_PROMPT, Prompt
 from hdbench.answers.schema import read_schema
 from hdbench.answers.titles import without_titles
 from hdbench.benchmarks.benchmark import Benchmark
@@ -24,7 +24,6 @@ from hdbench.running.model_files import model_name
 from hdbench.running.run import RunningScore, RunOutcome, run_model
 
 PROMPT = "prompt.txt"
-TEXT_PROMPT = Path(__file__).with_name("as-text.txt")
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,8 @@ class RunPlan:
     @property
     def prompt_file(self) -> Path:
         """Return the file with the prompt."""
-        return self.prompt or (TEXT_PROMPT if self.as_text else self.benchmark.file(PROMPT))
+        own = Path(__file__).with_name(TEXT_PROMPT)
+        return self.prompt or (own if self.as_text else self.benchmark.file(PROMPT))
 
     def run(self, folder: Path, *, retry_failed: bool = False) -> RunOutcome:
         """Ask what has not been asked yet.

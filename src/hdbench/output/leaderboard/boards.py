@@ -9,6 +9,7 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from hdbench.answers.run_info import TEXT_PROMPT
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.extras import needed
 from hdbench.display.html import HtmlTable, block
@@ -387,6 +388,8 @@ def unplaced(results: Mapping[str, Result], boards: Iterable[Board]) -> list[str
 def kind_of(result: Result) -> RunKind:
     """Return the conditions that a run has in common with those it is ranked with."""
     prompt, dataset = result.run.prompt, result.dataset
+    # Programs that transcribe have no prompt, and stand beside models asked for the text alone.
+    is_asked = prompt is not None and prompt.name != TEXT_PROMPT
     return RunKind(
         benchmark=dataset.benchmark,
         dataset_version=dataset.dataset_version,
@@ -400,8 +403,8 @@ def kind_of(result: Result) -> RunKind:
         items=len(result.ids),
         item_set=item_set(result.ids),
         subset=result.run.subset,
-        prompt=None if prompt is None else prompt.name,
-        prompt_sha256=result.run.prompt_sha256,
+        prompt=prompt.name if prompt is not None and is_asked else None,
+        prompt_sha256=result.run.prompt_sha256 if is_asked else None,
         errata=dataset.errata,
     )
 

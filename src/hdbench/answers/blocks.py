@@ -33,27 +33,7 @@ OBJECT = re.compile(r"\{")
 OBJECT_OR_LIST = re.compile(r"\{|\[(?=\s*\{)")
 FENCE = re.compile(r"\n[ \t]*(?:```|~~~)")
 INNER = re.compile(r"(?<=[\n{])(?=\{)")
-DOUBLED_BRACE = re.compile(r"\{\s*(?=\{)")
-NO_VALUE = re.compile(r"(?<=[:\[,\s])(?:NaN|undefined)(?=\s*[,}\]])")
-
-LENIENT = json.JSONDecoder(  # line breaks in texts
-    strict=False, parse_constant=DECODER.parse_constant, parse_float=DECODER.parse_float
-)
-
-
-def has_constant(text: str) -> bool:
-    """Return whether NaN or an infinity is a value in what is otherwise JSON.
-
-    Example:
-        >>> has_constant('{"year": NaN}'), has_constant('{"title": "NaN"}')
-        (True, False)
-    """
-    if "NaN" in text or "Infinity" in text:
-        try:
-            FINITE.decode(text)
-        except ValueError:
-            return True
-    return False
+NO_VALUE = re.compile(r"(?<=[:\[,\s])(?:-?Infinity|NaN|undefined)(?=\s*[,}\]])")
 
 
 def scan(block: str) -> tuple[int, str, bool]:
@@ -156,12 +136,11 @@ class Blocks:
         if decoded is None:
             return self._damaged(text, start)
         value, end = decoded
-        status: Status = "repaired" if has_constant(text[start:end]) else "unwrapped"
-        return Block(None if is_too_deep(value) else value, status, end)
+        return Block(None if is_too_deep(value) else value, "unwrapped", end)
 
     def _damaged(self, text: str, start: int) -> Block:
         """Return what damaged JSON holds, and where it ends: at the next fence at the latest."""
-        if self._work < 0 or DOUBLED_BRACE.match(text, start):
+        if self._work < 0:
             return Block(None, "repaired", start)
         fence = FENCE.search(text, start)
         end = self._restart(text, start, fence.start() if fence else len(text))
@@ -188,7 +167,7 @@ class Blocks:
         """Return the valid JSON that begins at a position, and where it ends."""
         decoded, end = None, len(text)
         try:
-            decoded = DECODER.raw_decode(text, start) if self._work >= 0 else None
+            decoded = FINITE.raw_decode(text, start) if self._work >= 0 else None
         except json.JSONDecodeError as error:
             end = error.pos
         except (ValueError, RecursionError):
@@ -197,21 +176,18 @@ class Blocks:
         return decoded
 
     def _repaired(self, block: str) -> Any:
-        """Return what a block holds, with repair if allowing line breaks in texts is not enough."""
-        try:
-            value = LENIENT.decode(block)
-        except (ValueError, RecursionError):
-            braces, quotes = (sum(map(block.count, signs)) for signs in ("{[(", "\"'"))
-            size = max(len(block), MIN_REPAIRED, OF_BRACE * braces, OF_QUOTES * quotes**2)
-            self._work -= REPAIRED * int(size)
-            if self._work < 0:
-                return None
-            import json_repair  # noqa: PLC0415  slow to import, and seldom needed
+        """Return what a block holds when it is repaired."""
+        braces, quotes = (sum(map(block.count, signs)) for signs in ("{[(", "\"'"))
+        size = max(len(block), MIN_REPAIRED, OF_BRACE * braces, OF_QUOTES * quotes**2)
+        self._work -= REPAIRED * int(size)
+        if self._work < 0:
+            return None
+        import json_repair  # noqa: PLC0415  slow to import, and seldom needed
 
-            try:
-                value = json_repair.loads(NO_VALUE.sub("null", block), skip_json_loads=True)
-                value = DECODER.decode(json.dumps(value))  # in which nothing is infinite
-            except (RecursionError, ValueError):
-                return None
+        try:
+            value = json_repair.loads(NO_VALUE.sub("null", block))
+            value = DECODER.decode(json.dumps(value))  # in which nothing is infinite
+        except (RecursionError, ValueError):
+            return None
         is_block = isinstance(value, dict if block[0] == "{" else list)
         return value if is_block and not is_too_deep(value) else None

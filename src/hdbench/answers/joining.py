@@ -1,12 +1,12 @@
 """One record from the several that an answer holds: joined if possible, otherwise the last."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from rapidfuzz import fuzz
 
 from hdbench.answers.answer import Answer, Status
-from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.schema import AnswerSchema, leaves_of
 from hdbench.common.bounds import MAX_CHARACTERS, MAX_COMPARED
 
 SAME = 80.0
@@ -45,15 +45,14 @@ class Joiner:
         Returns:
             The record, with `set_aside` if one of them is not part of it.
         """
-        with_content = [record for record in records if not is_blank(record.prediction)]
-        one, *others = with_content or records
-        if self.schema.list_of_objects is None:  # here a blank field is one of the record's
-            one, *others = records
-        singly = self._has_one_item(one.prediction)
+        filled = [record for record in records if any(leaves_of(record.prediction))]
+        one, *others = records = (self.schema.list_of_objects and filled) or records
+        # Items that came one by one are each taken as a new item, however similar to another.
+        name, _ = self.schema.list_of_objects or ("", {})
+        singly = all(len(record.prediction.get(name) or ()) == 1 for record in records)
         for record in others:
             if record.prediction == one.prediction:
                 continue
-            singly = singly and self._has_one_item(record.prediction)
             joined = self._joined(one.prediction, record.prediction, singly=singly)
             if joined is not None:
                 status = at_least(one.status, record).status
@@ -64,32 +63,21 @@ class Joiner:
                 one = one._replace(set_aside=True)
         return one
 
-    def _has_one_item(self, record: dict[str, Any]) -> bool:
-        name = self.schema.list_of_objects[0] if self.schema.list_of_objects else None
-        items = record.get(name) if name else None
-        return isinstance(items, list) and len(items) == 1
-
     def _is_plausible(self, record: Answer, other: Answer) -> bool:
         """Return whether a record is whole, or has at least half of what the other has."""
         fit, other_fit = self.schema.fit(record.prediction), self.schema.fit(other.prediction)
         if record.status == "truncated" != other.status:
             return fit > other_fit
-        has_all = self.schema.list_of_objects is None and self.schema.has_required(
-            record.prediction
-        )
-        return has_all or 2 * fit >= other_fit
+        return 2 * fit >= other_fit
 
     def _joined(
         self, one: dict[str, Any], other: dict[str, Any], *, singly: bool
     ) -> dict[str, Any] | None:
-        """Return both as one record; None if they are about the same.
-
-        Items that came one by one are each taken as a new item, however similar to another.
-        """
+        """Return both as one record; None if they are about the same."""
         if self.schema.list_of_objects is None:
-            comparison = _compared(one, other)
-            about_the_same = comparison.both and not (comparison.one and comparison.other)
-            return None if comparison.differ or about_the_same else _merged(one, other)
+            has, adds = dict(leaves_of(one)), dict(leaves_of(other))
+            differ = any(has[path] != adds[path] for path in has.keys() & adds.keys())
+            return None if differ else _merged(one, other)
         name, _ = self.schema.list_of_objects
         items, more = one.get(name), other.get(name)
         if not isinstance(items, list) or not isinstance(more, list):
@@ -111,46 +99,11 @@ class Joiner:
         return same * 2 >= len(shorter)
 
 
-class _Compared(NamedTuple):
-    """Numbers of values that only one or only the other has, or both, equal or different."""
-
-    one: int = 0
-    other: int = 0
-    both: int = 0
-    differ: int = 0
-
-    def plus(self, more: "_Compared") -> "_Compared":
-        return _Compared(*map(sum, zip(self, more, strict=True)))
-
-
-def _compared(one: Any, other: Any) -> _Compared:
+def _merged(one: Any, other: Any) -> Any:
+    """Return the values of both; of two that are no objects the second, unless it is blank."""
     if isinstance(one, dict) and isinstance(other, dict):
-        total = _Compared()
-        for key in one.keys() | other.keys():
-            total = total.plus(_compared(one.get(key), other.get(key)))
-        return total
-    if is_blank(one) or is_blank(other):
-        return _Compared(one=not is_blank(one), other=not is_blank(other))
-    return _Compared(both=1) if one == other else _Compared(differ=1)
-
-
-def is_blank(value: Any) -> bool:
-    """Return whether there is nothing in it: null, "", `"null"`, or objects and lists of such."""
-    if isinstance(value, dict):
-        return all(map(is_blank, value.values()))
-    if isinstance(value, list):
-        return all(map(is_blank, value))
-    return value is None or (isinstance(value, str) and value.strip() in ("", "null"))
-
-
-def _merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    merged = dict(one)
-    for key, value in other.items():
-        if isinstance(value, dict) and isinstance(merged.get(key), dict):
-            merged[key] = _merged(merged[key], value)
-        elif key not in merged or not is_blank(value):
-            merged[key] = value
-    return merged
+        return one | {key: _merged(one.get(key), value) for key, value in other.items()}
+    return other if any(leaves_of(other)) or one is None else one
 
 
 def _main_text(item: Any) -> str:

@@ -14,11 +14,6 @@ MAX_PLACEHOLDER = 100
 
 # fmt: off
 SCHEMA_WORDS = frozenset({"$defs", "$ref", "anyOf", "const", "enum", "properties"})
-VOCABULARY = SCHEMA_WORDS | frozenset({
-    "$schema", "$id", "$comment", "title", "titles", "description", "type", "required",
-    "additionalProperties", "items", "oneOf", "allOf", "examples", "default", "definitions",
-    "format", "pattern", "minimum", "maximum", "minItems", "maxItems", "strict",
-})
 TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 
 CALLS = frozenset({"tool_calls", "tool_call", "function_call"})
@@ -30,11 +25,8 @@ RESPONDS = frozenset({
 })
 SAYS = frozenset({"message", "messages", "error", "errors", "detail", "details", "msg", "refusal"})
 ENVELOPE = CALLS | CALLED_WITH | RESPONDS | SAYS | frozenset({
-    "status", "statusCode", "status_code", "code", "type", "reason", "success", "title", "info",
-    "request_id", "warning", "id", "role", "content", "name", "function", "object", "created",
-    "created_at", "model", "modelVersion", "model_version", "stop_sequence", "response", "index",
-    "logprobs", "system_fingerprint", "service_tier", "total_tokens", "total_duration", "total",
-    "responseId",
+    "status", "code", "type", "reason", "title", "id", "role", "content", "name", "object", "model",
+    "created", "created_at", "modelVersion", "responseId", "response", "total_duration", "index",
 })
 """What servers, and models that speak like one, write around an answer or in place of one."""
 # fmt: on
@@ -75,14 +67,18 @@ def kind_of_object(
         return "prompt"
     if is_template(value):
         return "template"
+    kind: Kind | None = None
     keys = value.keys()
     is_error = value.get("type") == "error"
-    if keeps or not keys <= ENVELOPE or (schema.fit(value) and not is_error):
-        return None
     if keys & CALLS or ("name" in keys and keys & CALLED_WITH):
-        return "tool_call"
-    says: Kind | None = "message" if keys & SAYS or is_error else None
-    return "response" if keys & RESPONDS else says
+        kind = "tool_call"
+    elif keys & RESPONDS:
+        kind = "response"
+    elif keys & SAYS or is_error:
+        kind = "message"
+    if kind is None or keeps or is_error:
+        return None if keeps else kind
+    return None if not keys <= ENVELOPE or schema.fit(value) else kind
 
 
 def is_schema(value: dict[str, Any], schema: AnswerSchema) -> bool:
@@ -90,17 +86,13 @@ def is_schema(value: dict[str, Any], schema: AnswerSchema) -> bool:
 
     Its fields have the names of the record's fields, and are where those would be.
     """
-    if not SCHEMA_WORDS.isdisjoint(value) and (
-        value.keys() <= VOCABULARY or schema.fit(value) == 0
-    ):
+    if not SCHEMA_WORDS.isdisjoint(value) and not schema.has_required(value):
         return True
-    fields = [value[name] for name in value.keys() & schema.all_names]
+    fields = [field for name, field in value.items() if name in schema.all_names]
     inner = [field for field in fields if isinstance(field, dict)]
     if not all(SCHEMA_WORDS.isdisjoint(field) for field in inner):
         return True
-    return len(inner) == len(fields) > 0 and all(
-        field.get("type") in TYPES and field.keys() <= VOCABULARY for field in inner
-    )
+    return len(inner) == len(fields) > 0 and all(field.get("type") in TYPES for field in inner)
 
 
 def is_template(value: dict[str, Any]) -> bool:
@@ -114,8 +106,9 @@ def is_template(value: dict[str, Any]) -> bool:
     """
     has_placeholder = False
     for path, text in islice(leaves_of(value), MAX_LEAVES):
-        if text not in ("0", "False", "null"):
-            if not _is_placeholder(path.rpartition(".")[2], text):
+        if text != 0:
+            name = next((name for name in reversed(path) if isinstance(name, str)), "")
+            if not _is_placeholder(name, str(text)):
                 return False
             has_placeholder = True
     return has_placeholder

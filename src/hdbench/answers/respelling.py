@@ -64,10 +64,10 @@ def respelled(text: str, names: Container[str] = ()) -> str:
         if len(lines) > 1 and all(map(PREFIX.match, lines)):
             text = PREFIX.sub("", text)
     for _ in range(MAX_TIMES):
-        if ENTITY.search(text):
+        if "&" in text and ENTITY.search(text):
             with suppress(ValueError):  # a number with thousands of digits
                 text = html.unescape(text)
-        elif escaped := ESCAPED.search(text):
+        elif "\\" in text and (escaped := ESCAPED.search(text)):
             start = escaped.start()
             inner = ESCAPE.sub(lambda sign: BLANKS.get(sign[1], sign[1]), text[start:])
             text = text[:start] + inner

@@ -24,6 +24,9 @@ _MISSING = Message("is missing")
 _NOT_IN_SCHEMA = Message("is not in the schema")
 
 
+Place = tuple[str | int, ...]
+
+
 class Violation(NamedTuple):
     """One place where an answer does not conform to the schema.
 
@@ -146,18 +149,9 @@ class AnswerSchema:
         self._shown.append(block.value)
         return True
 
-    def is_shown(self, value: Any, *, part: bool = False) -> bool:
-        """Return whether a value appears in a prompt, as its example or template.
-
-        Args:
-            value: an object or list.
-            part: whether the value broke off, so that a part of the example is enough.
-        """
-        if not part or value in self._shown:
-            return value in self._shown
-        leaves = set(islice(leaves_of(value), MAX_CHECKED))
-        # A single value can be equal by chance.
-        return len(leaves) > 1 and any(leaves <= set(leaves_of(shown)) for shown in self._shown)
+    def is_shown(self, value: Any) -> bool:
+        """Return whether a value appears in a prompt, as its example or template."""
+        return value in self._shown
 
     def of_objects(self, value: Any) -> dict[str, Any] | None:
         """Return the record whose one list was given bare, or as a single object from it.
@@ -199,13 +193,12 @@ class AnswerSchema:
         Returns:
             None if there are none, or if the record is not whole with them.
         """
-        own = {name: part for field in self.fields for name, part in field.fields.items()}
         lifted: dict[str, Any] = {}
         for name, value in record.items():
-            fields = own[name].fields if name in own and isinstance(value, dict) else {}
-            astray = (value.keys() & self.names) - fields.keys() - record.keys() if fields else ()
+            own = {key for path in self._types if path[:1] == (name,) for key in path[1:2]}
             lifted[name] = value
-            if astray:
+            if own and isinstance(value, dict):
+                astray = (value.keys() & self.names) - own - record.keys()
                 lifted[name] = {key: inner for key, inner in value.items() if key not in astray}
                 lifted |= {key: inner for key, inner in value.items() if key in astray}
         return lifted if self.has_required(lifted) else None
@@ -303,21 +296,18 @@ def _dotted(path: Iterable[str | int]) -> str:
     return "".join(parts).removeprefix(".")[:MAX_NAME]
 
 
-def leaves_of(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the values in an object or list that are not blank, by their paths without indices.
+def leaves_of(value: Any, path: Place = ()) -> Iterator[tuple[Place, Any]]:
+    """Yield the values in an object or list that are not blank or `"null"`, with their paths.
 
     Example:
-        >>> list(leaves_of({"author": {"last_name": "Müller"}, "pages": [1, 2], "note": ""}))
-        [('.author.last_name', 'Müller'), ('.pages', '1'), ('.pages', '2')]
+        >>> list(leaves_of({"author": {"last_name": "Müller"}, "pages": [1], "note": ""}))
+        [(('author', 'last_name'), 'Müller'), (('pages', 0), 1)]
     """
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            yield from leaves_of(inner, f"{path}.{name}")
-    elif isinstance(value, list):
-        for inner in value:
-            yield from leaves_of(inner, path)
-    elif value not in (None, ""):
-        yield path, str(value)
+    if isinstance(value, dict | list):
+        for name, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from leaves_of(inner, (*path, name))
+    elif value not in (None, "", "null"):
+        yield path, value
 
 
 def schema_of(

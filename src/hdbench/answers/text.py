@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from hdbench.answers.answer import Answer, Kind, Status
-from hdbench.answers.blocks import Block, Blocks, has_constant
+from hdbench.answers.blocks import Block, Blocks
 from hdbench.answers.bounds import number_of_values
 from hdbench.answers.joining import Joiner, at_least
 from hdbench.answers.no_answer import kind_of_object, kind_of_text
@@ -22,7 +22,7 @@ from hdbench.common.bounds import (
     MAX_TEXTS,
     MAX_VALUES,
 )
-from hdbench.common.jsonio import parse_json
+from hdbench.common.jsonio import FINITE, parse_json
 
 MIN_PROMPT = 40
 """Minimum number of characters in a text for it to be recognized as a part of the prompt."""
@@ -94,14 +94,16 @@ class _Reader:
 
     def read(self, value: Any) -> Answer:
         """Return the record in an answer; if it holds none, what it is instead."""
+        self.is_large = not isinstance(value, str) or len(value) > MAX_VALUES
         answer = self.text(value, 0) if isinstance(value, str) else self.value(value, 0)
-        known = "value" in self.schema.all_names or not self.schema.names
-        if answer.is_record and not known and has_sure_value(answer.prediction):
+        may_be_sure = not isinstance(value, str) or "value" in value
+        is_known = not self.schema.names or "value" in self.schema.all_names
+        if answer.is_record and may_be_sure and not is_known:
             confidences: dict[str, float] = {}
-            plain = self.without_confidence(answer.prediction, "", confidences)
-            answer = at_least("unwrapped", answer)._replace(
-                prediction=plain, confidences=confidences
-            )
+            plain = _without_confidence(answer.prediction, "", confidences)
+            if plain != answer.prediction:
+                answer = answer._replace(prediction=plain, confidences=confidences)
+                answer = at_least("unwrapped", answer)
         if answer.status != "unparsable":
             return answer
         if isinstance(answer.prediction, dict):  # so that nobody takes it for a record
@@ -111,38 +113,18 @@ class _Reader:
                 return answer._replace(kind=kind)
         return answer
 
-    def without_confidence(self, node: Any, path: str, confidences: dict[str, float]) -> Any:
-        """Return a value without the objects that have a value and its confidence."""
-        if path and is_sure_value(node):
-            number = next(node[key] for key in CONFIDENCE & node.keys())
-            if isinstance(number, int | float):
-                confidences[path] = float(number)
-            return self.without_confidence(node["value"], path, confidences)
-        if isinstance(node, list):
-            return [
-                self.without_confidence(item, f"{path}[{n}]", confidences)
-                for n, item in enumerate(node)
-            ]
-        if not isinstance(node, dict):
-            return node
-        return {
-            name: self.without_confidence(inner, f"{path}.{name}" if path else name, confidences)
-            for name, inner in node.items()
-        }
-
     def text(self, text: str, level: int) -> Answer:
         """Return the record in a text."""
         body = text.strip().lstrip("\ufeff").strip()
         if not body:
             return Answer(None, "unanswered")
         try:
-            value = parse_json(body)
+            value = parse_json(body, FINITE)
         except ValueError:
             return self.damaged(text, answer_in(body), level)
         if isinstance(value, str) and level < MAX_LEVELS:
             return at_least("unwrapped", self.text(value, level + 1))
-        answer = self.value(value, level)
-        return at_least("repaired", answer) if has_constant(body) else answer
+        return self.value(value, level)
 
     def damaged(self, text: str, body: str, level: int) -> Answer:
         """Return the record in a text that is not JSON, of which only the body counts."""
@@ -176,9 +158,6 @@ class _Reader:
         records: list[Answer] = []
 
         def take(block: Block) -> bool:
-            if self.schema.is_shown(block.value, part=block.status == "truncated"):
-                self.kinds.append("prompt")
-                return True
             answer = at_least(block.status, self.value(block.value, level))
             if answer.is_record and answer.prediction:
                 records.append(answer)
@@ -189,7 +168,8 @@ class _Reader:
         return self.one(records) if records else None
 
     def one(self, records: list[Answer]) -> Answer:
-        return self.joiner.one(records) if self.schema.names else records[-1]
+        is_one = len(records) == 1 or not self.schema.names
+        return records[-1] if is_one else self.joiner.one(records)
 
     def fit(self, answer: Answer) -> int:
         return self.schema.fit(answer.prediction)
@@ -202,7 +182,7 @@ class _Reader:
         """Return the record in a JSON value other than a text."""
         if value is None:
             return Answer(None, "unanswered")
-        if number_of_values(value) > MAX_VALUES:
+        if self.is_large and number_of_values(value) > MAX_VALUES:
             return self.nothing(None, "other")
         before = len(self.kinds)
         if records := self.records(value, level):
@@ -219,39 +199,38 @@ class _Reader:
             return []
         if isinstance(node, str):
             return self.in_text(node, level)
-        schema, before, keeps = self.schema, len(self.kinds), False
-        status: Status = "unwrapped"
-        if isinstance(node, dict) and not depth:
-            given, keeps = node, bool(schema.names) and schema.keeps_to(node)
-            node = node if keeps or not schema.names else _with_names(node, schema.all_names)
-            status = "clean" if node == given else "repaired"
-        record = schema.of_objects(node) or (node if isinstance(node, dict) else None)
-        shown = record if isinstance(node, list) else node
-        kind = None if shown is None else kind_of_object(shown, schema, keeps=keeps)
+        schema, before, keeps, given = self.schema, len(self.kinds), False, node
+        is_any = not schema.names
+        if isinstance(node, dict) and not depth and not is_any:
+            keeps = schema.keeps_to(node)
+            node = node if keeps else _with_names(node, schema.all_names)
+        status: Status = "unwrapped" if depth else "clean" if node == given else "repaired"
+        record = node if isinstance(node, dict) else schema.of_objects(node)
+        kind = record and kind_of_object(record, schema, keeps=keeps)
         if kind:
             self.kinds.append(kind)
-            if kind in ("prompt", "template") or not schema.names:
+            if kind in ("prompt", "template") or is_any:
                 return []
             record, in_schema = None, in_schema or kind == "schema"
         elif isinstance(node, dict) and not depth:
-            is_whole = keeps or not schema.names or schema.has_required(node)
+            is_whole = is_any or keeps or schema.has_required(node)
             whole = node if is_whole else schema.lifted(node)
             if whole is not None:
                 return [Answer(whole, status if is_whole else "repaired")]
         # Parts of a repeated schema fit by chance: there, the field `type` has a `type` too.
-        elif in_schema and isinstance(node, dict) and not schema.has_required(node):
+        elif depth and in_schema and not schema.has_required(node):
             record = None
+        record = (record and schema.of_objects(record)) or record
         inner = [
             answer
             for child in islice(self.children(node), MAX_NODES)
             for answer in self.records(child, level, depth + 1, in_schema=in_schema)
         ]
         fit = schema.fit(record)
-        if depth:
-            is_record = bool(record) and (fit > 0 or not schema.names)
-        else:
-            belongs = record is not None and not (record and schema.names.isdisjoint(record))
-            is_record = fit > 0 or (belongs and not self.kinds[before:])
+        is_record = fit > 0 or bool(depth and record and is_any)
+        if not depth and record is not None and not fit:
+            belongs = not record or not schema.names.isdisjoint(record)
+            is_record = belongs and not self.kinds[before:]
         if not is_record or fit < max(map(self.fit, inner), default=0):
             return inner
         return [at_least(status if record is node else "unwrapped", Answer(record, status))]
@@ -274,26 +253,12 @@ class _Reader:
         return [inner for key, inner in node.items() if key not in thoughts]
 
 
-def has_sure_value(record: dict[str, Any]) -> bool:
-    """Return whether there is a value with its confidence in a record."""
-    left: list[Any] = [*record.values()]
-    while left:
-        node = left.pop()
-        if isinstance(node, dict):
-            if is_sure_value(node):
-                return True
-            left += node.values()
-        elif isinstance(node, list):
-            left += node
-    return False
-
-
 def _with_names(value: Any, names: frozenset[str]) -> Any:
-    """Return a value with its keys as the schema has them: without escapes and marks."""
+    """Return an object or list with its keys as the schema has them: without escapes and marks."""
     if isinstance(value, list):
-        return [_with_names(item, names) for item in value]
-    if not isinstance(value, dict):
-        return value
+        return [
+            _with_names(item, names) if isinstance(item, dict | list) else item for item in value
+        ]
     named: dict[str, Any] = {}
     for key, inner in value.items():
         if key not in names:
@@ -301,3 +266,22 @@ def _with_names(value: Any, names: frozenset[str]) -> Any:
             key = plain if plain in names and plain not in value else key  # noqa: PLW2901
         named[key] = _with_names(inner, names) if isinstance(inner, dict | list) else inner
     return named
+
+
+def _without_confidence(node: Any, path: str, confidences: dict[str, float]) -> Any:
+    """Return a value without the objects that have a value and its confidence."""
+    if path and is_sure_value(node):
+        number = next(node[key] for key in CONFIDENCE & node.keys())
+        if isinstance(number, int | float):
+            confidences[path] = float(number)
+        return _without_confidence(node["value"], path, confidences)
+    if isinstance(node, list):
+        items = enumerate(node)
+        return [_without_confidence(item, f"{path}[{n}]", confidences) for n, item in items]
+    if not isinstance(node, dict):
+        return node
+    dot = "." if path else ""
+    return {
+        name: _without_confidence(inner, f"{path}{dot}{name}", confidences)
+        for name, inner in node.items()
+    }

@@ -147,16 +147,6 @@ def test_the_title_of_a_field_is_its_name_too():
     assert [column.path for column in found.values()] == ["f2", "f1"]
 
 
-def test_a_column_of_years_or_dates_without_a_name_that_says_so():
-    paths = [FieldPath("year", "integer"), FieldPath("sent.date", "date"), FieldPath("x", "text")]
-    made = table("A;B;C", "1912;17.9.1912;5", "1913;1912-09-18;6")
-    found = proposal(made, paths)
-    assert [column.path for column in found.values()] == ["year", "sent.date", None]
-    assert found["A"].why == "has years"
-    # Of two such columns neither is chosen.
-    assert proposal(table("A;C", "1912;1850", "1913;1851"), paths)["A"].path is None
-
-
 @pytest.mark.parametrize(
     ("files", "key"),
     [
@@ -475,8 +465,8 @@ def test_any_bytes_are_a_table_or_refused_in_one_line(data):
 def test_columns_can_be_written_by_hand():
     made = table("Datei;Titel", "1.jpg;A")
     columns = [
-        Column("Titel", "title", "text", key=False, separator=None, example="A", why=""),
-        Column("Datei", None, "text", key=True, separator=None, example="1.jpg", why=""),
+        Column(1, "Titel", "title", "text", key=False, separator=None, example="A", why=""),
+        Column(0, "Datei", None, "text", key=True, separator=None, example="1.jpg", why=""),
     ]
     assert mapped(made, columns).truths[0][1:] == ("1.jpg", {"title": "A"})
 

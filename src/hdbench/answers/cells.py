@@ -38,8 +38,6 @@ MIN_ROWS = 2
 MAX_PART = 60
 """Maximum number of characters in the parts of a list divided by semicolons."""
 
-YEARS = range(1000, 2101)
-
 PERSONS = frozenset({"author", "editor", "last_name", "receiver", "sender"})
 """The meanings of fields in which a comma is within a name."""
 
@@ -222,11 +220,6 @@ def is_integer(cell: str) -> bool:
     return _PLAIN_INTEGER.fullmatch(cell) is not None
 
 
-def is_year(cell: str) -> bool:
-    """Return whether a cell is a year of four digits."""
-    return len(cell) == 4 and is_integer(cell) and int(cell) in YEARS  # noqa: PLR2004
-
-
 def is_date(cell: str) -> bool:
     """Return whether a cell is a date such as `1912-09-17` or `17.9.1912`."""
     return _is_iso_date(date_of(cell))
@@ -269,16 +262,11 @@ def separator_of(cells: Iterable[str]) -> str | None:
     return ";" if is_list else None
 
 
-def any_separator(cells: Iterable[str]) -> str | None:
-    """Return the separator in a field that is known to be a list: the surest that occurs."""
-    cells = _not_json(cells)
-    return next((sign for sign in SEPARATORS if any(sign in cell for cell in cells)), None)
-
-
 def list_separator(name: str, cells: Iterable[str]) -> str | None:
     """Return what divides the texts in a field that is known to be a list.
 
-    Titles and other long texts have semicolons and slashes of their own: only `|` divides them.
+    It is the surest that occurs. Titles and other long texts have semicolons and slashes of their
+    own: only `|` divides them.
 
     Args:
         name: the field's path.
@@ -288,9 +276,9 @@ def list_separator(name: str, cells: Iterable[str]) -> str | None:
         >>> list_separator("subjects[]", ["Ehe; Lied"]), list_separator("title[]", ["Ehe; Lied"])
         (';', None)
     """
-    if _has_long_texts(name):
-        return "|" if any("|" in cell for cell in _not_json(cells)) else None
-    return any_separator(cells)
+    cells = _not_json(cells)
+    signs = SEPARATORS[:1] if _has_long_texts(name) else SEPARATORS
+    return next((sign for sign in signs if any(sign in cell for cell in cells)), None)
 
 
 def undivided(name: str, cells: Iterable[str], separator: str | None) -> list[str]:

@@ -4,15 +4,14 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
+from typing import NamedTuple
 
 from hdbench.answers.cells import (
     CellKind,
     Kind,
-    any_separator,
-    is_date,
     is_integer,
-    is_year,
     kind_of,
     list_separator,
     separator_of,
@@ -27,12 +26,27 @@ from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError, Message
 
 
+class Place(NamedTuple):
+    """A place in a record.
+
+    Attributes:
+        around: the list of objects that it is in, if it is in one.
+        path: names from the record, or from the object in that list.
+        appended: whether the values are items of a list.
+    """
+
+    around: tuple[str, ...]
+    path: tuple[str, ...]
+    appended: bool
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of a table, and the field that it goes to.
 
     Attributes:
-        title: its name in the table.
+        index: its place in the table.
+        title: its name there.
         path: where its values go in the record, as `FieldPath.path` has it; None if it is not used.
         kind: what its cells are read as.
         key: whether it names the item.
@@ -43,6 +57,7 @@ class Column:
             record lacks the field.
     """
 
+    index: int
     title: str
     path: str | None
     kind: Kind
@@ -51,6 +66,14 @@ class Column:
     example: str
     why: str
     nullable: bool = True
+
+    @cached_property
+    def place(self) -> Place:
+        """Return the place in a record where its values go."""
+        *outer, last = (self.path or "").split(".")
+        depth = next((number for number, part in enumerate(outer, 1) if part.endswith("[]")), 0)
+        names = tuple(part.removesuffix("[]") for part in (*outer, last))
+        return Place(names[:depth], names[depth:], last.endswith("[]"))
 
     def in_short(self) -> Message:
         """Return the column and what becomes of it, for a list of columns."""
@@ -150,12 +173,20 @@ def check_places(name: str, columns: Sequence[Column]) -> None:
         columns: what becomes of its columns.
 
     Raises:
-        HdbenchError: two do, or one goes into the value of another.
+        HdbenchError: two do, one goes into the value of another, or one into a list in a list.
     """
     seen: dict[tuple[str, ...], tuple[str, str]] = {}
     for column in columns:
         names: tuple[str, ...] = ()
         parts = column.path.split(".") if column.path else []
+        if sum(part.endswith("[]") for part in parts[:-1]) > 1:
+            raise HdbenchError(
+                "{place}: the column {column!r} goes to {path}, a list within a list of objects: a "
+                "table can fill only one of them",
+                place=name,
+                column=column.title[:60],
+                path=column.path,
+            )
         for depth, part in enumerate(parts, start=1):
             names = (*names, part.removesuffix("[]"))
             form = ("value" if depth == len(parts) else "object") + part[len(names[-1]) :]
@@ -174,10 +205,8 @@ def check_places(name: str, columns: Sequence[Column]) -> None:
 MAX_EXAMPLE = 200
 """Maximum number of characters of an example."""
 
-MOST = 0.8
-"""The share of cells that must be years or dates for a column to be proposed by them alone."""
-
 _GIVEN: str = Message("given")
+_UNKNOWN = CellKind("text", None, Message("empty"))
 _JSON: str = Message("has the field's name, and is JSON")
 
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
@@ -194,9 +223,8 @@ def propose(
 
     The key is the column whose values are the names of most files, also without folder, extension,
     leading zeros or page; without files that of the first heading such as `Dateiname`. A column
-    goes into the field that its heading names or means; a field for a year or a date that none
-    names, into the only column of years or dates. Without fields, each column makes its own, of the
-    kind that all its filled cells have.
+    goes into the field that its heading names or means. Without fields, each column makes its own,
+    of the kind that all its filled cells have.
 
     Args:
         table: the table.
@@ -228,116 +256,115 @@ def propose(
         allowed = {index for index in range(len(filled)) if chosen.get(index) != LEFT_OUT}
         unnamed = allowed - chosen.keys()
         key = key_of(table.header, filled, file_names, allowed=allowed, unnamed=unnamed)
+    columns = []
+    for index, (title, cells) in enumerate(zip(table.header, filled, strict=True)):
+        kind, separator, why = kind_of(cells) if paths is None else _UNKNOWN
+        is_key = key is not None and key[0] == index
+        if index in chosen:
+            why = _GIVEN
+        if key is not None and is_key:
+            why = key[1]
+            if chosen.get(index, KEY) == KEY:
+                kind, separator = "text", None
+        example = cells[0][:MAX_EXAMPLE] if cells else ""
+        columns.append(Column(index, title, None, kind, is_key, separator, example, why))
     if paths is None:
-        columns = _own_fields(table, filled, chosen, key)
+        columns = _with_own_fields(table, columns, filled, chosen)
     else:
-        columns = _fields_of(table, filled, chosen, key, paths)
+        columns = _with_fields(columns, filled, chosen, paths)
     check_places(table.name, columns)
     return columns
 
 
-def _own_fields(
-    table: Table, filled: list[list[str]], chosen: dict[int, str], key: tuple[int, str] | None
+def _with_own_fields(
+    table: Table, columns: list[Column], filled: list[list[str]], chosen: dict[int, str]
 ) -> list[Column]:
     """Return the columns with fields of their own."""
     # An answer's `id` is the item's.
     taken = _Taken([KEY, *(path for path in chosen.values() if path != LEFT_OUT)])
-    again = _again(table, key[0]) if key else set()
-    columns = []
-    for index, title in enumerate(table.header):
-        cell_kind, choice = kind_of(filled[index]), chosen.get(index)
-        column = _column(
-            title, filled[index], cell_kind, choice, key if key and key[0] == index else None
-        )
-        if choice is None and index in again:
-            column = replace(column, why=Message("names the item, too"))
-        unused = column.key or not filled[index] or index in again
-        if choice in (LEFT_OUT, KEY) or (choice is None and unused):
-            columns.append(column)
+    again = _again(table, columns)
+    result = [*columns]
+    for column in columns:
+        index, kind, separator = column.index, column.kind, column.separator
+        path = chosen.get(index, "")
+        if not path and index in again:
+            result[index] = replace(column, why=Message("names the item, too"))
             continue
-        if choice is None:
-            path = _own_path(title, index, taken, is_list=cell_kind.kind == "list")
-        else:
-            path = choice
-            if choice.endswith("[]"):
-                separator = cell_kind.separator or any_separator(filled[index])
-                column = replace(column, kind="list", separator=separator)
-            elif cell_kind.kind == "list":  # what divides objects, or only a sign in a text
-                separator = cell_kind.separator if "[]" in choice else None
-                column = replace(column, kind="text", separator=separator)
+        if path in (LEFT_OUT, KEY) or (not path and (column.key or not column.example)):
+            continue
+        if not path:
+            path = _own_path(column.title, index, taken, is_list=kind == "list")
+        elif path.endswith("[]"):
+            kind, separator = "list", separator or list_separator(path, filled[index])
+        elif kind == "list":  # what divides objects, or only a sign in a text
+            kind, separator = "text", separator if "[]" in path else None
         taken.add(path)
-        columns.append(replace(column, path=path))
-    return columns
+        result[index] = replace(column, path=path, kind=kind, separator=separator)
+    return result
 
 
-def _again(table: Table, key: int) -> set[int]:
+def _again(table: Table, columns: Sequence[Column]) -> set[int]:
     """Return the columns that name the items in another way: `b12` beside `images/b12.jpg`."""
-    names = [plain_form(cells[key]) for _, cells in table.rows]
+
+    def forms(column: Column) -> list[str]:
+        return [plain_form(cells[column.index]) for _, cells in table.rows]
+
+    names = next((forms(column) for column in columns if column.key), None)
     return {
-        index
-        for index in range(len(table.header))
-        if index != key
-        and table.header[index].casefold() in ("id", "file_name")
-        and [plain_form(cells[index]) for _, cells in table.rows] == names
+        column.index
+        for column in columns
+        if not column.key
+        and column.title.casefold() in ("id", "file_name")
+        and forms(column) == names
     }
 
 
-def _fields_of(
-    table: Table,
+def _with_fields(
+    columns: list[Column],
     filled: list[list[str]],
     chosen: dict[int, str],
-    key: tuple[int, str] | None,
     paths: Sequence[FieldPath],
 ) -> list[Column]:
     """Return the columns with the fields of a benchmark."""
     by_path = {field.path: field for field in paths}
-    free = [
-        index
-        for index in range(len(table.header))
-        if index not in chosen and (key is None or key[0] != index)
-    ]
-    taken = {path for path in chosen.values() if path in by_path}
     fields = TargetFields(paths)
-    whole = _whole(table.header, filled, free, paths)
-    free = [index for index in free if index not in whole]
-    assigned = _assigned(table, filled, free, paths, fields=fields, taken=taken)
-    columns = []
-    for index, title in enumerate(table.header):
-        cells, choice = filled[index], chosen.get(index)
-        why = CellKind("text", None, _why_not(fields.near(title)) if cells else Message("empty"))
-        own = key if key and key[0] == index else None
-        column = _column(title, cells, why, choice, own)
-        field = by_path.get(choice or "")
+    free = [column for column in columns if column.index not in chosen and not column.key]
+    whole = _whole(free, filled, paths)
+    taken = {path for path in chosen.values() if path in by_path}
+    others = [column for column in free if column.index not in whole]
+    assigned = _assigned(others, filled, paths, fields, taken)
+    result = [*columns]
+    for column in columns:
+        index, why = column.index, column.why
+        field = by_path.get(chosen.get(index, ""))
         if index in assigned:
-            field = paths[assigned[index].field]
-            column = replace(column, why=assigned[index].why)
+            field, why = paths[assigned[index].field], assigned[index].why
         if index in whole:
-            column = replace(column, path=whole[index], kind="json", why=_JSON)
-        if field is not None and field.kind != "any":
-            column = replace(column, kind=field.kind, separator=_separator(field, cells))
+            result[index] = replace(column, path=whole[index], kind="json", why=_JSON)
         elif field is not None:
-            column = replace(column, **kind_of(cells)._asdict())
-        if field is not None:
-            column = replace(column, path=field.path, nullable=field.nullable)
-        columns.append(column)
-    return columns
+            kind, separator = field.kind, _separator(field, filled[index])
+            if kind == "any":
+                kind, separator, _ = kind_of(filled[index])
+            use = replace(column, path=field.path, kind=kind, separator=separator)
+            result[index] = replace(use, why=why, nullable=field.nullable)
+        elif index not in chosen and not column.key and column.example:
+            result[index] = replace(column, why=_why_not(fields.near(column.title)))
+    return result
 
 
 def _whole(
-    header: Sequence[str], filled: list[list[str]], free: list[int], paths: Sequence[FieldPath]
+    free: Sequence[Column], filled: list[list[str]], paths: Sequence[FieldPath]
 ) -> dict[int, str]:
     """Column with the JSON of objects, or of lists of them → the name of that field."""
     within = {
-        plain(".".join(parts[:length])): ".".join(parts[:length])
-        for parts in (field.path.replace("[]", "").split(".") for field in paths)
-        for length in range(1, len(parts))
+        plain(around): around for field in paths for around in _around(field.path.replace("[]", ""))
     }
     return {
-        index: within[plain(header[index])]
-        for index in free
-        if plain(header[index]) in within
-        and filled[index]
-        and all(not isinstance(structured(cell), str) for cell in filled[index])
+        column.index: within[plain(column.title)]
+        for column in free
+        if plain(column.title) in within
+        and column.example
+        and all(not isinstance(structured(cell), str) for cell in filled[column.index])
     }
 
 
@@ -355,40 +382,19 @@ def _separator(field: FieldPath, cells: list[str]) -> str | None:
     return "|" if "[]" in field.path and separator_of(cells) == "|" else None
 
 
-def _column(
-    title: str,
-    cells: list[str],
-    cell_kind: CellKind,
-    choice: str | None,
-    key: tuple[int, str] | None,
-) -> Column:
-    """Return a column that goes nowhere yet."""
-    why = cell_kind.why
-    if choice is not None:
-        why = _GIVEN
-    if key is not None:
-        why = key[1]
-    kind: Kind = "text" if key is not None and choice in (None, KEY) else cell_kind.kind
-    separator = cell_kind.separator if kind == "list" else None
-    example = cells[0][:MAX_EXAMPLE] if cells else ""
-    return Column(title, None, kind, key is not None, separator, example, why)
-
-
 def _assigned(
-    table: Table,
+    free: Sequence[Column],
     filled: list[list[str]],
-    free: list[int],
     paths: Sequence[FieldPath],
-    *,
     fields: TargetFields,
     taken: set[str],
 ) -> dict[int, ColumnLikeness]:
-    """Column → its field, the likest first; then years and dates by their values."""
+    """Column → its field, the likest first."""
     candidates = [
-        (like, index)
-        for index in free
-        for like in fields.like(table.header[index])
-        if like.sure or _suits(filled[index], paths[like.field].kind)
+        (like, column.index)
+        for column in free
+        for like in fields.like(column.title)
+        if like.sure or _suits(filled[column.index], paths[like.field].kind)
     ]
     candidates.sort(key=lambda candidate: (-candidate[0].score, candidate[0].field, candidate[1]))
     assigned: dict[int, ColumnLikeness] = {}
@@ -396,24 +402,6 @@ def _assigned(
         if index not in assigned and paths[like.field].path not in taken:
             assigned[index] = like
             taken.add(paths[like.field].path)
-    for word, test, why in (
-        ("year", is_year, Message("has years")),
-        ("date", is_date, Message("has dates")),
-    ):
-        wanted = [
-            number
-            for number, field in enumerate(paths)
-            if field.path not in taken and word in meanings(field.path)[-1:]
-        ]
-        of_kind = [
-            index
-            for index in free
-            if index not in assigned
-            and sum(map(test, filled[index])) >= max(1, MOST * len(filled[index]))
-        ]
-        if len(wanted) == 1 and len(of_kind) == 1:
-            assigned[of_kind[0]] = ColumnLikeness(0.0, wanted[0], why, sure=False)
-            taken.add(paths[wanted[0]].path)
     return assigned
 
 

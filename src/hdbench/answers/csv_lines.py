@@ -5,7 +5,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 
@@ -146,14 +146,3 @@ def opened_csv(
     text, notes = decode_or_cp1252(data, name)
     with at_most(most):
         yield lines(text, delimiter_of(text), name, blank=blank), notes
-
-
-def without_empty_end(header: Sequence[str]) -> list[str]:
-    """Return a header without the empty cells at its end that spreadsheet programs leave.
-
-    Example:
-        >>> without_empty_end(["id", "", "Titel", " ", ""])
-        ['id', '', 'Titel']
-    """
-    filled = [index for index, title in enumerate(header) if title.strip()]
-    return list(header[: filled[-1] + 1]) if filled else []

@@ -1,7 +1,7 @@
 """The rows of a table as typed records: ground truths, or the answers of a run."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -57,25 +57,6 @@ class Truths:
 _READ_AS_EMPTY = Message("cells read as empty")
 
 
-@dataclass(frozen=True)
-class _Place:
-    """The place in a record where the values of a column go.
-
-    Attributes:
-        index: the column's index in the table.
-        column: the column.
-        around: the list of objects that it is in, if it is in one.
-        path: names from the record, or from the object in that list.
-        appended: whether the values are items of a list.
-    """
-
-    index: int
-    column: Column
-    around: tuple[str, ...]
-    path: tuple[str, ...]
-    appended: bool
-
-
 def mapped(table: Table, columns: Sequence[Column]) -> Truths:
     """Return the ground truths in a table.
 
@@ -97,11 +78,11 @@ def mapped(table: Table, columns: Sequence[Column]) -> Truths:
 
     Example:
         >>> rows = [("a.csv:2", ["7.jpg", "Ott | Wyss", "1912"]), ("a.csv:3", ["8.jpg", "-", ""])]
-        >>> table = Table("a.csv", ["Datei", "Verfasser", "Jahr"], rows, [])
+        >>> table = Table("a.csv", ["Datei", "Autor", "Jahr"], rows, [])
         >>> columns = [
-        ...     Column("Datei", None, "text", True, None, "7.jpg", "names 2 of 2 files"),
-        ...     Column("Verfasser", "authors[]", "list", False, "|", "Ott | Wyss", "means author"),
-        ...     Column("Jahr", "publication.year", "integer", False, None, "1912", "means year"),
+        ...     Column(0, "Datei", None, "text", True, None, "7.jpg", "names 2 of 2 files"),
+        ...     Column(1, "Autor", "authors[]", "list", False, "|", "Ott | Wyss", "means author"),
+        ...     Column(2, "Jahr", "publication.year", "integer", False, None, "1912", "means year"),
         ... ]
         >>> for truth in mapped(table, columns).truths:
         ...     print(truth.key, truth.record)
@@ -109,70 +90,50 @@ def mapped(table: Table, columns: Sequence[Column]) -> Truths:
         8.jpg None
     """
     check_places(table.name, columns)
-    indices = {title: index for index, title in enumerate(table.header)}
-    places = [
-        _place(indices[column.title], column, table.name) for column in columns if column.path
-    ]
-    if not places:
+    used = [column for column in columns if column.path]
+    if not used:
         raise HdbenchError(
             "{place}: no column goes to a field: map at least one of {names}",
             place=table.name,
             names=shown(table.header),
         )
-    keys = [indices[column.title] for column in columns if column.key]
-    reader = _Reader(places)
+    keys = [column.index for column in columns if column.key]
+    reader = _Reader(used)
     truths = []
-    used = [*keys, *(place.index for place in places)]
+    read = [*keys, *(column.index for column in used)]
     for where, row in table.rows:
         cells = [cell.strip() for cell in row]
-        for index in used:
+        for index in read:
             if cells[index][:1] == "#" and cells[index] in FAULTS:
                 raise HdbenchError(
                     "{place}: holds the error {cell}: enter the value, empty the cell, or leave "
                     "the column out",
-                    place=cell_place(where, table.header[index]),
+                    place=_cell_place(where, table.header[index]),
                     cell=cells[index],
                 )
-        key = _key(cells, keys)
         record = reader.record(where, cells)
-        truths.append(Truth(place_of(where, cells, keys[0]) if keys else where, key, record))
-    if any(place.around for place in places):
-        truths = _together(truths, {place.around for place in places if place.around})
-    notes = [
-        *table.notes,
-        *_unused(table, columns),
-        *_mixed(table, places),
-        *_undivided(table, places),
-    ]
-    return Truths(truths, notes + reader.odd.notes(table.name))
-
-
-def _place(index: int, column: Column, name: str) -> _Place:
-    *outer, last = (column.path or "").split(".")
-    lists = [depth for depth, part in enumerate(outer, start=1) if part.endswith("[]")]
-    if len(lists) > 1:
-        raise HdbenchError(
-            "{place}: the column {column!r} goes to {path}, a list within a list of objects: a "
-            "table can fill only one of them",
-            place=name,
-            column=column.title[:60],
-            path=column.path,
-        )
-    depth = lists[0] if lists else 0
-    names = tuple(part.removesuffix("[]") for part in (*outer, last))
-    return _Place(index, column, names[:depth], names[depth:], last.endswith("[]"))
+        place = place_of(where, cells, keys[0]) if keys else where
+        truths.append(Truth(place, _key(cells, keys), record))
+    if reader.lists:
+        truths = _together(truths, reader.lists)
+    return Truths(
+        truths, [*table.notes, *_notes(table, columns, used), *reader.odd.notes(table.name)]
+    )
 
 
 class _Reader:
     """Makes a record of each row.
 
     Attributes:
+        lists: the lists of objects that columns are in.
         odd: the odd cells, to be reported.
     """
 
-    def __init__(self, places: Sequence[_Place]) -> None:
-        self._places = places
-        self._lists = list(dict.fromkeys(place.around for place in places if place.around))
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self._columns = columns
+        self.lists = [
+            *dict.fromkeys(column.place.around for column in columns if column.place.around)
+        ]
         self.odd = OddCells()
 
     def record(self, where: str, cells: Sequence[str]) -> dict[str, Any] | None:
@@ -181,69 +142,68 @@ class _Reader:
         Raises:
             HdbenchError: columns of the same list have different numbers of values.
         """
-        if all(is_blank(cells[place.index]) for place in self._places):
+        if all(is_blank(cells[column.index]) for column in self._columns):
             return None
         record: dict[str, Any] = {}
-        for place in self._places:
-            if not place.around:
-                self._put(record, place, cells[place.index], where)
-        for around in self._lists:
-            inside = [place for place in self._places if place.around == around]
+        for column in self._columns:
+            if not column.place.around:
+                self._put(record, column, cells[column.index], where)
+        for around in self.lists:
+            inside = [column for column in self._columns if column.place.around == around]
             put(record, around, self._objects(inside, cells, where))
         return record
 
     def _objects(
-        self, places: Sequence[_Place], cells: Sequence[str], where: str
+        self, columns: Sequence[Column], cells: Sequence[str], where: str
     ) -> list[dict[str, Any]]:
         """Return the objects of a list that a row has."""
-        parts = {
-            place: parts_of(cells[place.index], place.column.separator)
-            for place in places
-            if place.column.separator and not place.appended
-        }
-        numbers = {place: len(values) for place, values in parts.items() if values}
-        number = max(numbers.values(), default=1)
-        odd = next((place for place, count in numbers.items() if count not in (1, number)), None)
-        if odd is not None:
-            raise HdbenchError(
-                "{place}: has {count} values, and another column of {path} has {number}: give as "
-                "many",
-                place=cell_place(where, odd.column.title),
-                count=numbers[odd],
-                path=".".join(odd.around),
-                number=number,
-            )
+        divided = [
+            parts_of(cells[column.index], column.separator)
+            if column.separator and not column.place.appended
+            else []
+            for column in columns
+        ]
+        number = max(1, *map(len, divided))
+        for column, parts in zip(columns, divided, strict=True):
+            if len(parts) not in (0, 1, number):
+                raise HdbenchError(
+                    "{place}: has {count} values, and another column of {path} has {number}: give "
+                    "as many",
+                    place=_cell_place(where, column.title),
+                    count=len(parts),
+                    path=".".join(column.place.around),
+                    number=number,
+                )
         objects = []
         for index in range(number):
             texts = [
-                "".join(parts[place][index : index + 1]) if place in parts else cells[place.index]
-                for place in places
+                "".join(parts[index : index + 1]) if column.separator else cells[column.index]
+                for column, parts in zip(columns, divided, strict=True)
             ]
             if not all(map(is_blank, texts)):
                 made: dict[str, Any] = {}
-                for place, text in zip(places, texts, strict=True):
-                    self._put(made, place, text, where)
+                for column, text in zip(columns, texts, strict=True):
+                    self._put(made, column, text, where)
                 objects.append(made)
         return objects
 
-    def _put(self, record: dict[str, Any], place: _Place, cell: str, where: str) -> None:
+    def _put(self, record: dict[str, Any], column: Column, cell: str, where: str) -> None:
         """Enter the value of a cell."""
-        column = place.column
-        blank = is_blank(cell)
+        blank, path = is_blank(cell), column.place.path
         if blank and cell:
-            self.odd.add(_READ_AS_EMPTY, lambda: _cell(cell_place(where, column.title), cell))
-        if place.appended:
+            self.odd.add(_READ_AS_EMPTY, lambda: _cell(_cell_place(where, column.title), cell))
+        if column.place.appended:
             values = [] if blank else parts_of(cell, column.separator)
-            put(record, place.path, _get(record, place.path, []) + values)
+            put(record, path, _get(record, path, []) + values)
         elif not blank:
             value = value_of(cell, column.kind, column.separator)
             if not is_of(value, column.kind):
                 self.odd.add(_no(column.kind, column.title), lambda: _cell(where, cell))
-            put(record, place.path, value)
+            put(record, path, value)
         elif column.kind == "text":
-            put(record, place.path, "")
+            put(record, path, "")
         elif column.nullable:
-            put(record, place.path, None)
+            put(record, path, None)
 
 
 @lru_cache  # for any number of cells
@@ -253,7 +213,7 @@ def _no(kind: str, title: str) -> Message:
     )
 
 
-def cell_place(where: str, title: str) -> Message:
+def _cell_place(where: str, title: str) -> Message:
     """Return what messages call a cell of a row."""
     return Message("{place}, column {column}", place=where, column=title)
 
@@ -271,7 +231,7 @@ def _get(record: dict[str, Any], path: tuple[str, ...], default: Any) -> Any:
     return node
 
 
-def _together(truths: Sequence[Truth], lists: set[tuple[str, ...]]) -> list[Truth]:
+def _together(truths: Sequence[Truth], lists: Sequence[tuple[str, ...]]) -> list[Truth]:
     """Return one ground truth for each item: the objects of all its rows.
 
     Raises:
@@ -302,7 +262,9 @@ def _together(truths: Sequence[Truth], lists: set[tuple[str, ...]]) -> list[Trut
     return result
 
 
-def _agree(first: Any, other: Any, lists: set[tuple[str, ...]], path: tuple[str, ...] = ()) -> bool:
+def _agree(
+    first: Any, other: Any, lists: Sequence[tuple[str, ...]], path: tuple[str, ...] = ()
+) -> bool:
     """Return whether two records agree except for some lists and for what either leaves blank."""
     if path in lists:
         return True
@@ -313,57 +275,18 @@ def _agree(first: Any, other: Any, lists: set[tuple[str, ...]], path: tuple[str,
     return first == other or other in ("", None, [])
 
 
-def _unused(table: Table, columns: Sequence[Column]) -> list[str]:
-    """Return a note on the columns that are not used and have values."""
-    unused = [
-        column.title
-        for column in columns
-        if column.path is None and not column.key and column.example
-    ]
-    if not unused:
-        return []
-    return [
-        Message(
-            "{place}: columns that are not used: {names}", place=table.name, names=shown(unused)
+def _notes(table: Table, columns: Sequence[Column], used: Sequence[Column]) -> Iterator[str]:
+    """Yield notes on unused columns, texts that are nearly all numbers, and lists not divided."""
+    unused = [column for column in columns if not (column.path or column.key)]
+    if names := [column.title for column in unused if column.example]:
+        yield Message(
+            "{place}: columns that are not used: {names}", place=table.name, names=shown(names)
         )
-    ]
-
-
-def _mixed(table: Table, places: Sequence[_Place]) -> list[str]:
-    """Notes on columns of text whose cells are whole numbers, but for some."""
-    notes: list[str] = []
-    for place in places:
-        if place.column.kind != "text" or place.column.separator:
-            continue
-        filled = table.column(place.index)
-        if odd := odd_ones(filled):
-            where = next(
-                where for where, cells in table.rows if cells[place.index].strip() == odd[0]
-            )
-            notes.append(
-                Message(
-                    "{place}: {column}: kept as text, as {odd:,} of {count:,} values are no "
-                    "plain whole numbers, the first is {first}",
-                    place=table.name,
-                    column=place.column.title,
-                    odd=len(odd),
-                    count=len(filled),
-                    first=_cell(where, odd[0]),
-                )
-            )
-    return notes
-
-
-def _undivided(table: Table, places: Sequence[_Place]) -> list[str]:
-    """Notes on cells of lists that were taken for one value, and may be several."""
-    notes: list[str] = []
-    for place in places:
-        column = place.column
-        if place.appended and (
-            whole := undivided(column.path or "", table.column(place.index), column.separator)
-        ):
-            notes.append(
-                Message(
+    for column in used:
+        filled = table.column(column.index)
+        if column.place.appended:
+            if whole := undivided(column.path or "", filled, column.separator):
+                yield Message(
                     "{place}: {column}: cells of a list read as one value: {count:,}, the first is "
                     "{first!r} (if it is several, divide all lists by {separator!r} only)",
                     place=table.name,
@@ -372,8 +295,19 @@ def _undivided(table: Table, places: Sequence[_Place]) -> list[str]:
                     first=whole[0][:40],
                     separator=column.separator or "|",
                 )
+        elif column.kind == "text" and not column.separator and (odd := odd_ones(filled)):
+            where = next(
+                where for where, cells in table.rows if cells[column.index].strip() == odd[0]
             )
-    return notes
+            yield Message(
+                "{place}: {column}: kept as text, as {odd:,} of {count:,} values are no plain "
+                "whole numbers, the first is {first}",
+                place=table.name,
+                column=column.title,
+                odd=len(odd),
+                count=len(filled),
+                first=_cell(where, odd[0]),
+            )
 
 
 _DIGITS = re.compile(r"[0-9]{1,15}")

@@ -4,7 +4,7 @@ import datetime
 import re
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -372,7 +372,7 @@ def _own_columns(
     if not own:
         return {}
     as_fields = [
-        Column(column.title, own.get(column.title), "text", column.key, None, "", "")
+        replace(column, path=own.get(column.title), kind="text", separator=None)
         for column in columns
         if column.key or column.title in own
     ]

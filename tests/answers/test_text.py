@@ -542,3 +542,15 @@ def test_a_python_literal_is_bounded_like_anything_else():
     text = "{'a': 'x', 'b': " + "[" * 101 + "]" * 101 + "}'"
     assert not is_too_deep(read_text(text).prediction)
     assert read_text("{'Müller', 'Maurice'}", CARD).status == "unparsable"  # a set
+
+
+def test_a_number_in_place_of_a_list_is_no_list_of_one():
+    text = '{"advertisements": 5}\n{"advertisements": 6}'
+    assert read_text(text, PAGES)[:4] == ({"advertisements": 6}, "unwrapped", None, True)
+
+
+def test_titles_in_a_repeated_schema_are_no_record():
+    titles = {name: {"type": "string", "title": name.title()} for name in ("title", "place")}
+    schema = {"type": "object", "required": ["title", "place"], "properties": titles}
+    repeated = json.dumps({"answer_schema": schema | {"$defs": {"note": titles["title"]}}})
+    assert read_text(repeated, AnswerSchema(schema))[1:3] == ("unparsable", "schema")

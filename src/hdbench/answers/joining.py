@@ -49,7 +49,8 @@ class Joiner:
         one, *others = records = (self.schema.list_of_objects and filled) or records
         # Items that came one by one are each taken as a new item, however similar to another.
         name, _ = self.schema.list_of_objects or ("", {})
-        singly = all(len(record.prediction.get(name) or ()) == 1 for record in records)
+        lists = [record.prediction.get(name) for record in records]
+        singly = all(isinstance(items, list) and len(items) == 1 for items in lists)
         for record in others:
             if record.prediction == one.prediction:
                 continue

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from hdbench.answers.answer import Kind
-from hdbench.answers.schema import AnswerSchema, leaves_of
+from hdbench.answers.schema import AnswerSchema, Place, leaves_of
 from hdbench.common.bounds import MAX_LEAVES, MAX_LOOKED_AT
 
 MAX_PLACEHOLDER = 100
@@ -35,7 +35,6 @@ TYPE_WORD = r"(?:string|text|str|integer|int|number|float|boolean|bool|array|lis
 PLACEHOLDER = re.compile(
     rf"\.{{2,}}|…|_{{2,}}|yyyy(?:-mm(?:-dd)?)?|{TYPE_WORD}s?(?:\s(?:or|of)\s[\w ]{{1,40}})?"
 )
-REQUEST = re.compile(r"^(?:your|insert|enter|add|the)\b|\b(?:goes )?here$")
 
 RULER = re.compile(r"\|[^\n]{0,1000}\n[ \t]*+(?:\|[ \t]*+)?:?-{3}")
 CSV = re.compile(r"[\w\"-]{1,60}(?:([,;\t])[\w\"-]{1,60})+\r?\n[^\n]*\1")
@@ -104,27 +103,18 @@ def is_template(value: dict[str, Any]) -> bool:
         >>> is_template({"title": "string", "year": 1924})
         False
     """
-    has_placeholder = False
-    for path, text in islice(leaves_of(value), MAX_LEAVES):
-        if text != 0:
-            name = next((name for name in reversed(path) if isinstance(name, str)), "")
-            if not _is_placeholder(name, str(text)):
-                return False
-            has_placeholder = True
-    return has_placeholder
+    leaves = (leaf for leaf in islice(leaves_of(value), MAX_LEAVES) if leaf[1] != 0)
+    found = (_is_placeholder(path, str(text)) for path, text in leaves)
+    return next(found, False) and all(found)
 
 
-def _is_placeholder(name: str, text: str) -> bool:
+def _is_placeholder(path: Place, text: str) -> bool:
+    """Return whether a text says what belongs in its place, or is the name of its field."""
     if len(text) > MAX_PLACEHOLDER:
         return False
     text = text.strip(" \n{}[]<>").casefold()
-    if PLACEHOLDER.fullmatch(text):
-        return True
-    name = name.casefold()
-    # Without the first test there would be two more searches for every answer.
-    return name.partition("_")[0] in text and (
-        REQUEST.sub("", text).strip().replace(" ", "_") == name
-    )
+    name = next((part for part in reversed(path) if isinstance(part, str)), "").casefold()
+    return PLACEHOLDER.fullmatch(text) is not None or text.replace(" ", "_") == name
 
 
 def kind_of_text(text: str, names: Container[str] = ()) -> Kind:

@@ -140,7 +140,7 @@ class _Reader:
             if other != body and (better := self.search(other, level)):
                 # Sound JSON stays, unless the other fits better; damaged JSON if it fits better.
                 gain = self.fit(better) - self.fit(answer) if answer else 1
-                if gain > 0 or (not is_sound and (gain == 0 or better.status == "unwrapped")):
+                if gain > 0 or not is_sound:
                     answer = at_least("repaired", better)
             elif self.kinds[before:]:
                 answer = None

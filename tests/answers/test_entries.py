@@ -178,7 +178,7 @@ def test_a_dotted_name_stays_where_it_is_no_path():
 
 def test_a_value_in_the_way_of_a_path_is_kept():
     assert nested({"a.b": 1, "a.b.c": 2}, frozenset()) == {"a": {"b": 1}, "a.b.c": 2}
-    assert nested({"a.b.c": 2, "a.b": 1}, frozenset()) == {"a": {"b": {"c": 2}}, "a.b": 1}
+    assert nested({"a.b.c": 2, "a.b": 1}, frozenset()) == {"a": {"b": 1}, "a.b.c": 2}
     assert nested({"a.b": {"x": 1}, "a.b.c": 2}, frozenset()) == {"a": {"b": {"x": 1}}, "a.b.c": 2}
 
 

@@ -6,10 +6,21 @@ from typing import Any
 
 from hdbench.answers.answer import WrittenAnswer
 
-_TOKENS = {
-    "input": ("prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount"),
-    "output": ("completion_tokens", "output_tokens", "outputTokens", "candidatesTokenCount"),
+MAX_NUMBER = 2**53
+"""Tokens and seconds are below this; a float holds whole numbers up to this one exactly."""
+
+# fmt: off
+TOKENS = {
+    "input": ("input", "input_tokens", "tokens_input",
+              "prompt_tokens", "inputTokens", "promptTokenCount"),
+    "output": ("output", "output_tokens", "tokens_output",
+               "completion_tokens", "outputTokens", "candidatesTokenCount"),
 }
+"""Counts of tokens, and the names for them."""
+# fmt: on
+
+_TOKEN_KEYS = frozenset(key for keys in TOKENS.values() for key in keys)
+
 ONLY_REASONING = "reasoning only"
 """What went wrong where a model only reasoned."""
 
@@ -45,6 +56,23 @@ def batch_answer(line: dict[str, Any]) -> WrittenAnswer | None:
     return _answer(reply if isinstance(reply, dict) else {}, line.get("error"))
 
 
+def tokens_of(*places: Any) -> dict[str, int]:
+    """Return the counts of tokens in the first of some objects that has them.
+
+    Example:
+        >>> tokens_of(None, {"prompt_tokens": 1196, "completion_tokens": 80})
+        {'input': 1196, 'output': 80}
+    """
+    tokens: dict[str, int] = {}
+    for counts in places:
+        if isinstance(counts, dict) and not _TOKEN_KEYS.isdisjoint(counts):
+            for name, keys in TOKENS.items():
+                for count in map(counts.get, keys):
+                    if type(count) is int and 0 <= count < MAX_NUMBER:
+                        tokens.setdefault(name, count)
+    return tokens
+
+
 def _answer(reply: dict[str, Any], error: Any) -> WrittenAnswer:
     """Return the answer in a server's reply."""
     answer: WrittenAnswer = {}
@@ -55,14 +83,7 @@ def _answer(reply: dict[str, Any], error: Any) -> WrittenAnswer:
         answer["text"] = text
     else:
         answer["prediction"] = None
-    usage = reply.get("usage") or reply.get("usageMetadata") or {}
-    tokens = {
-        name: count
-        for name, keys in _TOKENS.items()
-        for count in [next((usage[key] for key in keys if type(usage.get(key)) is int), None)]
-        if count is not None
-    }
-    if tokens:
+    if tokens := tokens_of(reply.get("usage"), reply.get("usageMetadata")):
         answer["tokens"] = tokens
     reasons = (message.get(key) for key in ("finish_reason", "finishReason", "stop_reason"))
     reason = next((reason for reason in reasons if isinstance(reason, str)), None)

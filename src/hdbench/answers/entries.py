@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from hdbench.answers.answer import WrittenAnswer
-from hdbench.answers.batches import ONLY_REASONING, batch_answer
+from hdbench.answers.batches import MAX_NUMBER, ONLY_REASONING, batch_answer, tokens_of
 from hdbench.answers.schema import AnswerSchema
 from hdbench.errors import HdbenchError, Message
 
@@ -34,19 +34,11 @@ CONTENTS = (
 IDS = ("custom_id", "recordId", "id", "sha256", "key")
 """Keys of an item's id. A line of a batch service has one of its own under `id`, too."""
 
-TOKENS = {name: (name, f"{name}_tokens", f"tokens_{name}") for name in ("input", "output")}
-"""Counts of tokens, and the names for them."""
-
 _ID = re.compile(r"(?:\w{1,20}[_ -])?_?(?i:id|ident|identifier|kennung|signatur)|[a-z]{1,20}I[dD]")
 """A key that somebody may have meant for the id."""
 
-_TOKEN_KEYS = frozenset(key for keys in TOKENS.values() for key in keys)
-
 MAX_DOTS = 10
 """Maximum number of dots in a field's name that make nested objects."""
-
-MAX_NUMBER = 2**53
-"""Tokens and seconds are below this; a float holds whole numbers up to this one exactly."""
 
 SHOWN = 10
 """Maximum number of keys or columns listed in a message."""
@@ -257,17 +249,7 @@ def about(entry: dict[str, Any]) -> WrittenAnswer:
         {'tokens': {'input': 1196}}
     """
     fields: WrittenAnswer = {}
-    tokens: dict[str, int] = {}
-    for counts in (entry.get("tokens"), entry.get("usage"), entry):
-        if not isinstance(counts, dict) or _TOKEN_KEYS.isdisjoint(counts):
-            continue
-        for name, keys in TOKENS.items():
-            for key in keys if name not in tokens else ():
-                count = counts.get(key)
-                if type(count) is int and 0 <= count < MAX_NUMBER:
-                    tokens[name] = count
-                    break
-    if tokens:
+    if tokens := tokens_of(entry.get("tokens"), entry.get("usage"), entry):
         fields["tokens"] = tokens
     seconds: Any = entry.get("seconds", entry.get("duration"))
     if type(seconds) in (int, float) and 0 <= seconds < MAX_NUMBER:
@@ -313,28 +295,20 @@ def nested(record: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
     if not any("." in key for key in record):
         return record
     result: dict[str, Any] = {}
-    made: set[int] = set()  # objects made here, which may be filled; a given value is not touched
-    for (key, value), path in zip(record.items(), _paths(tuple(record), names), strict=True):
-        *outer, last = path
-        node = result
-        for depth, part in enumerate(outer):
-            if part not in node and part not in (record if depth == 0 else ()):
-                node[part] = {}
-                made.add(id(node[part]))
-            if id(node.get(part)) not in made:
-                node, last = result, key
-                break
-            node = node[part]
-        if last in node:  # `a.b` and `a.b.c`: one of them keeps its whole name
-            node, last = result, key
-        node[last] = value
+    for value, path in zip(record.values(), _paths(tuple(record), names), strict=True):
+        put(result, path, value)
     return result
 
 
 @lru_cache(maxsize=64)
 def _paths(keys: tuple[str, ...], names: frozenset[str]) -> list[tuple[str, ...]]:
     """Return the path of each key; the rows of a table have the same ones."""
-    return [path_of(key, names) for key in keys]
+    paths = [path_of(key, names) for key in keys]
+    given = set(paths)
+    return [
+        path if given.isdisjoint(path[:end] for end in range(1, len(path))) else (key,)
+        for key, path in zip(keys, paths, strict=True)
+    ]
 
 
 def shown(names: Iterable[str]) -> Message:

@@ -37,24 +37,19 @@ class FieldNames:
             return record
         renamed: dict[str, Any] = {}
         found: dict[str, str] = {}
+        paths: dict[tuple[str, ...], str | None]
         for key, value in record.items():
             inner = value if isinstance(value, dict) else {}
-            paths = {name: self._path_of(f"{key} {name}") for name in inner}
-            own = self._path_of(key)
-            if own is not None and not inner and own not in found.values():
-                found[key] = own
-                put(renamed, own.removesuffix("[]").split("."), value)
-            elif any(paths.values()):
-                for name, path in paths.items():
-                    if path is not None:
-                        found[f"{key}.{name}"] = path
-                    put(
-                        renamed,
-                        path.removesuffix("[]").split(".") if path else (key, name),
-                        inner[name],
-                    )
-            else:
-                renamed[key] = value
+            paths = {(key, name): self._path_of(f"{key} {name}") for name in inner}
+            if not any(paths.values()):
+                paths = {(key,): None if inner else self._path_of(key)}
+            for place, path in paths.items():
+                part = value if len(place) == 1 else inner[place[1]]
+                if path is None or path in found.values():
+                    put(renamed, place, part)
+                else:
+                    found[".".join(place)] = path
+                    put(renamed, path.removesuffix("[]").split("."), part)
         self.found |= found
         return renamed if found else record
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hdbench.answers.entries import MAX_NUMBER
+from hdbench.answers.batches import MAX_NUMBER
 
 
 class AmountUsed(BaseModel):

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from hdbench import __version__
 from hdbench.answers import ReadAs
-from hdbench.answers.entries import MAX_NUMBER
+from hdbench.answers.batches import MAX_NUMBER
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.sample import Sample
 from hdbench.benchmarks.spec import ItemName

@@ -13,7 +13,7 @@ from pydantic import Field, StringConstraints
 from hdbench import __version__
 from hdbench.answers import ReadAs
 from hdbench.answers.answer import KINDS, STATUSES, Kind, Status
-from hdbench.answers.entries import MAX_NUMBER
+from hdbench.answers.batches import MAX_NUMBER
 from hdbench.answers.run_info import NO_RUN, RunInfo
 from hdbench.answers.usage import AmountUsed
 from hdbench.common.checked import validate

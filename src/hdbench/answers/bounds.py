@@ -48,10 +48,11 @@ def number_of_values(answer: Any) -> int:
         4
     """
     number, left = 1, [answer] if isinstance(answer, _NESTED) else []
-    while left:
-        node = left.pop()
+    for node in left:
         if node:  # counts as what is in it
             number += len(node) - 1
-            values = node.values() if isinstance(node, dict) else node
-            left += [value for value in values if isinstance(value, _NESTED)]
+            for value in node.values() if isinstance(node, dict) else node:
+                kind = type(value)  # as JSON is read; `isinstance` takes twice as long
+                if kind is dict or kind is list:
+                    left.append(value)
     return number

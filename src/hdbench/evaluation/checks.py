@@ -187,7 +187,7 @@ class Checks:
         # By the record, as a model can think something different each time, and by the text, as a
         # harness can put an item's own id into the record. A hash needs little space.
         record = repr(answer.prediction)
-        for digest in dict.fromkeys((_digest(record), _digest(answer.text or record))):
+        for digest in map(_digest, dict.fromkeys((record, answer.text or record))):
             seen = self._answers[digest]
             seen.add(answer.id)
             if seen.count == 1:

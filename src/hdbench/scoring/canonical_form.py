@@ -19,6 +19,8 @@ _FORMS = {
 }
 _OTHER_FORMS = re.compile(rf"\r\n|[{''.join(_FORMS)}]")
 
+_WITHOUT_TEXT = frozenset({int, float, bool, type(None)})
+
 _MANY_MARKS = re.compile(r"[^\w\s!-~]{30,}")
 """Finds long runs of combining marks, among others. `normalize` sorts them in quadratic time."""
 
@@ -68,30 +70,42 @@ def canonical_value(value: Any, depth: int = MAX_DEPTH) -> Any:
     """
     if isinstance(value, str):
         return canonical_text(value)
+    if not isinstance(value, dict | list) or not depth:
+        return value
     if depth == MAX_DEPTH and _is_plain(value):
         return value
     form: Any
-    if isinstance(value, dict) and depth:
+    if isinstance(value, dict):
         form = {
             canonical_value(key): canonical_value(child, depth - 1) for key, child in value.items()
         }
-    elif isinstance(value, list) and depth:
-        form = [canonical_value(child, depth - 1) for child in value]
     else:
-        return value
+        form = [canonical_value(child, depth - 1) for child in value]
     return value if form == value else form
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether all texts are surely in canonical form, as those of nearly all records are.
-
-    `repr` is quick, and escapes whatever is not printable, which all but NFC is about.
-    """
+    """Whether all texts are surely in canonical form, as those of nearly all records are."""
+    texts: list[str] = []
+    left = [value]
+    for node in left:
+        children = node
+        if isinstance(node, dict):
+            texts += node
+            children = node.values()
+        for child in children:
+            kind = type(child)
+            if kind is str:
+                texts.append(child)
+            elif kind is dict or kind is list:
+                left.append(child)
+            elif kind not in _WITHOUT_TEXT:
+                return False
     try:
-        text = repr(value)
-    except RecursionError:
+        text = "".join(texts)  # in canonical form only if each of them is
+    except TypeError:  # a key of another type, from Python
         return False
-    return "\\" not in text and (text.isascii() or is_normalized("NFC", text))
+    return text.replace("\n", "").isprintable() and (text.isascii() or is_normalized("NFC", text))
 
 
 def _canonical_sign(match: re.Match[str]) -> str:

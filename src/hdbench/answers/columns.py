@@ -148,21 +148,18 @@ def read_choices(
 
 def _index(table: Table, title: str, choice: str) -> int:
     """Return the column of that name, in any case if there is one only."""
-    alike = [
-        index
-        for index, name in enumerate(table.header)
-        if name.casefold() == title.strip().casefold()
-    ]
-    exact = [index for index in alike if table.header[index] == title]
-    if len(exact or alike) != 1:
-        raise HdbenchError(
-            "{choice}: {table} has no column of that name: it has {names}{near}",
-            choice=choice,
-            table=table.name,
-            names=shown(table.header),
-            near=did_you_mean(title, table.header),
-        )
-    return (exact or alike)[0]
+    folded = [name.casefold() for name in table.header]
+    if title in table.header:
+        return table.header.index(title)
+    if folded.count(title.strip().casefold()) == 1:
+        return folded.index(title.strip().casefold())
+    raise HdbenchError(
+        "{choice}: {table} has no column of that name: it has {names}{near}",
+        choice=choice,
+        table=table.name,
+        names=shown(table.header),
+        near=did_you_mean(title, table.header),
+    )
 
 
 def check_places(name: str, columns: Sequence[Column]) -> None:
@@ -452,11 +449,7 @@ class _Taken:
 
     def is_in_way(self, path: str) -> bool:
         """Return whether a path is one of the others, within one, or around one."""
-        return (
-            path in self._paths
-            or path in self._around
-            or any(parent in self._paths for parent in _around(path))
-        )
+        return path in self._around or not self._paths.isdisjoint([path, *_around(path)])
 
     def numbered(self, path: str) -> str:
         """Return the path, with the lowest number that keeps it out of the way of others."""
@@ -470,8 +463,7 @@ class _Taken:
 
 def _around(path: str) -> list[str]:
     """Return the paths of the objects that a field is in."""
-    parts = path.split(".")
-    return [".".join(parts[:length]) for length in range(1, len(parts))]
+    return [path[: point.start()] for point in re.finditer(r"\.", path)]
 
 
 ENOUGH = 0.5

@@ -174,14 +174,6 @@ class TargetFields:
             ['author.last_name']
         """
         words = set(meanings(heading))
-        return [
-            self._paths[index].path
-            for index in sorted(
-                {
-                    index
-                    for fields in self._meant.values()
-                    for index, field_words in fields
-                    if words and words <= set(field_words)
-                }
-            )
-        ]
+        meant = (entry for entries in self._meant.values() for entry in entries if words)
+        near = {index for index, field_words in meant if words <= set(field_words)}
+        return [self._paths[index].path for index in sorted(near)]

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, pairwise
+from itertools import chain, pairwise, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -112,14 +112,10 @@ def workbook_table(path: Path, name: str, header_rows: str | None = None) -> Tab
         filled = sum(not _is_empty(cell) for row in rows for cell in row.cells)
         if filled:
             sheets.append(sheet.name)
-            has_id = any(
-                isinstance(cell, str) and cell.strip().casefold() == "id"
-                for row in rows[:FIRST_ROWS]
-                for cell in row.cells
-            )
+            has_id = any("id" in map(str.casefold, _texts(row)) for row in rows[:FIRST_ROWS])
             candidate = (has_id, filled, sheet.name, rows, sheet.merged)
             best = max(best, candidate, key=lambda sheet: sheet[:2])
-    has_id, _, title, rows, merged = best
+    _, _, title, rows, merged = best
     notes: list[str] = []
     if others := [sheet for sheet in sheets if sheet != title]:
         notes.append(
@@ -284,19 +280,15 @@ def _has_brackets(upper: list[str], lower: list[str]) -> bool:
     A group is a name followed by blank cells, below which all columns are named; below all other
     names there is nothing.
     """
-    if len(lower) > len(upper):
-        upper = upper + [""] * (len(lower) - len(upper))
-    lower = lower + [""] * (len(upper) - len(lower))
-    is_grouped = [
-        bool(text) and column + 1 < len(upper) and not upper[column + 1] and bool(lower[column + 1])
-        for column, text in enumerate(upper)
-    ]
-    inside = False
-    for column, text in enumerate(upper):
-        inside = is_grouped[column] if text else inside
-        if bool(lower[column]) != inside or (lower[column] and _is_number(lower[column])):
+    pairs = list(zip_longest(upper, lower, fillvalue=""))
+    inside, groups = False, 0
+    for (name, below), (next_name, next_below) in pairwise([*pairs, ("", "")]):
+        if name:
+            inside = not next_name and bool(next_below)
+            groups += inside
+        if bool(below) != inside or _is_number(below):
             return False
-    return any(is_grouped)
+    return groups > 0
 
 
 def _joined(header: Sequence[Row]) -> list[str]:

@@ -24,7 +24,8 @@ _TOKEN_KEYS = frozenset(key for keys in TOKENS.values() for key in keys)
 ONLY_REASONING = "reasoning only"
 """What went wrong where a model only reasoned."""
 
-_REASONING = ("reasoning_content", "reasoning", "thinking")
+REASONING = frozenset({"reasoning", "reasoning_content", "thinking", "thoughts"})
+"""Fields of a server's response, or of a wrapper, with thoughts in them, which are no answer."""
 
 
 def batch_answer(line: dict[str, Any]) -> WrittenAnswer | None:
@@ -130,4 +131,4 @@ def _is_said(part: dict[str, Any]) -> bool:
 def _has_reasoning(message: dict[str, Any], parts: list[dict[str, Any]]) -> bool:
     inner = message.get("message")
     spoken = inner if isinstance(inner, dict) else message
-    return any(spoken.get(key) for key in _REASONING) or any(not _is_said(part) for part in parts)
+    return any(spoken.get(key) for key in REASONING) or any(not _is_said(part) for part in parts)

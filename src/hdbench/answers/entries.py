@@ -218,11 +218,10 @@ def almost_id(entry: dict[str, Any]) -> Message:
         >>> almost_id({"title": "Stellingen", "year": 1924})
         ''
     """
-    near = (key for key in entry if key.casefold() != "id" and _ID.fullmatch(key))
-    typo = next((key for key in entry if key.casefold() == "id" != key), None) or next(near, None)
-    if typo is None or "id" in entry:
+    near = sorted(filter(_ID.fullmatch, entry), key=lambda key: key.casefold() != "id")
+    if not near or "id" in entry:
         return Message("")
-    return Message(': rename "{key}" to "id"', key=typo[:40])
+    return Message(': rename "{key}" to "id"', key=near[0][:40])
 
 
 def given_id(entry: dict[str, Any]) -> Any:

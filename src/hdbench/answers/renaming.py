@@ -27,13 +27,13 @@ class FieldNames:
 
     def __init__(self, schema: AnswerSchema) -> None:
         self._schema = schema
-        self._names = schema.names
         self._path_of = lru_cache(maxsize=1000)(self._find)
         self.found: dict[str, str] = {}
 
     def renamed(self, record: dict[str, Any]) -> dict[str, Any]:
         """Return a record with the names of the schema; itself, if it has one of them already."""
-        if not record or not self._names or not self._names.isdisjoint(record):
+        names = self._schema.names
+        if not record or not names or not names.isdisjoint(record):
             return record
         renamed: dict[str, Any] = {}
         found: dict[str, str] = {}

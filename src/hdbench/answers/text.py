@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from hdbench.answers.answer import Answer, Kind, Status
+from hdbench.answers.batches import REASONING
 from hdbench.answers.blocks import Block, Blocks
 from hdbench.answers.bounds import number_of_values
 from hdbench.answers.joining import Joiner, at_least
@@ -26,9 +27,6 @@ from hdbench.common.jsonio import FINITE, parse_json
 
 MIN_PROMPT = 40
 """Minimum number of characters in a text for it to be recognized as a part of the prompt."""
-
-REASONING = frozenset({"reasoning", "reasoning_content", "thinking", "thoughts"})
-"""Fields of a server's response, or of a wrapper, with thoughts in them, which are no answer."""
 
 _ANYTHING = AnswerSchema({})
 

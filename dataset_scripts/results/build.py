@@ -22,7 +22,6 @@ from pydantic import ValidationError
 
 from hdbench.answers.answer import answers_jsonl, json_text
 from hdbench.answers.entries import about
-from hdbench.answers.run_info import RunInfo
 from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.spec import UrlSource
 from hdbench.common.cache import user_cache
@@ -35,6 +34,7 @@ from hdbench.datasets.building.card import fill_card
 from hdbench.datasets.building.recipe import find_recipe, read_registry
 from hdbench.datasets.building.source import download_source
 from hdbench.errors import HdbenchError
+from hdbench.results.run_info import RunInfo
 
 HERE = Path(__file__).parent
 

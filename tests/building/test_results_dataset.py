@@ -12,11 +12,11 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hdbench.answers.run_info import Prompt, RunInfo, read_run_info
 from hdbench.benchmarks.names import recipe_names
 from hdbench.datasets.building.recipe import find_recipe, read_registry
 from hdbench.datasets.building.results import build_results
 from hdbench.errors import HdbenchError
+from hdbench.results.run_info import Prompt, RunInfo, read_run_info
 
 pytestmark = pytest.mark.nightly
 

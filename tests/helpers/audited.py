@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from hdbench.answers.answer import Answer
-from hdbench.answers.run_info import RunInfo
 from hdbench.results.items import score_items
+from hdbench.results.run_info import RunInfo
 from hdbench.scoring.letters_f1 import LettersF1
 from hdbench.scoring.record_f1 import RecordF1
 from hdbench.scoring.zettel_f1 import ZettelF1

@@ -2,7 +2,7 @@
 
 import json
 
-from hdbench.answers.run_info import RunInfo
+from hdbench.results.run_info import RunInfo
 
 SPEC = {
     "name": "cards",

@@ -11,8 +11,8 @@ import pytest
 from helpers.lost_answers import RECORDED, Recorded
 from helpers.raw_results import SCRIPT, packed, raw_files
 
-from hdbench.answers.run_info import read_run_info
 from hdbench.results.model_facts import read_model_facts
+from hdbench.results.run_info import read_run_info
 
 pytestmark = pytest.mark.nightly
 

@@ -21,8 +21,6 @@ from hdbench.answers.answers import Answers
 from hdbench.answers.field_paths import field_paths
 from hdbench.answers.files import open_container
 from hdbench.answers.ids import match_ids
-from hdbench.answers.run_info import is_run, read_run_info
-from hdbench.answers.run_names import run_name
 from hdbench.answers.schema import AnswerSchema
 from hdbench.authorities.suggesting import Suggested
 from hdbench.benchmarks.provenance import AUDITED, BLIND, DRAFT, IMPORTED
@@ -31,6 +29,8 @@ from hdbench.common.os_errors import write_errors
 from hdbench.common.texts import Texts
 from hdbench.display.differences import marked_values
 from hdbench.errors import HdbenchError, Message
+from hdbench.results.run_info import is_run, read_run_info
+from hdbench.results.run_names import run_name
 
 TIMES = "times"
 """The folder with the times, in the folder of the histories, which is never published."""

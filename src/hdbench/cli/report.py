@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from hdbench.answers.run_info import is_run
 from hdbench.cli.arguments import Authority, By, Names, Runs, answers_at, split_benchmark
 from hdbench.cli.compare import load_comparable
 from hdbench.cli.leaderboard import known_facts
@@ -16,6 +15,7 @@ from hdbench.evaluation.runs import run_folders
 from hdbench.evaluation.score import Settings
 from hdbench.output.leaderboard.models_report import write_models_report
 from hdbench.output.report.folder import write_report
+from hdbench.results.run_info import is_run
 
 
 def command(

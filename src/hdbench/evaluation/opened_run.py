@@ -10,16 +10,16 @@ from hdbench.answers.container import Container
 from hdbench.answers.files import open_container
 from hdbench.answers.folders import RUN_FILE
 from hdbench.answers.ids import match_ids
-from hdbench.answers.run_info import (
+from hdbench.answers.schema import AnswerSchema
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.errors import HdbenchError, Message
+from hdbench.results.run_info import (
     RunInfo,
     has_answers,
     is_run,
     part_notes,
     read_run_info,
 )
-from hdbench.answers.schema import AnswerSchema
-from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.errors import HdbenchError, Message
 
 
 class OpenedRun:

@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from hdbench.answers.folders import RUN_FILE
 from hdbench.answers.json_files import is_result
-from hdbench.answers.run_info import is_run, read_run_info
-from hdbench.answers.run_names import Named, distinct_names, run_name
 from hdbench.answers.run_parts import whole_run
 from hdbench.benchmarks.benchmark import Benchmark, NoBenchmarkError, load_benchmark
 from hdbench.common.progress import progress
@@ -19,6 +17,8 @@ from hdbench.evaluation.score import Settings, score_loaded, with_names
 from hdbench.results.files import read_results
 from hdbench.results.record import item_set
 from hdbench.results.result import Result
+from hdbench.results.run_info import is_run, read_run_info
+from hdbench.results.run_names import Named, distinct_names, run_name
 
 
 def load_runs(

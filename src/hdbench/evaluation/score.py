@@ -11,7 +11,6 @@ from hdbench.answers.answer import Answer
 from hdbench.answers.answers import AnswerReader, Answers
 from hdbench.answers.bounds import Bounds
 from hdbench.answers.schema import AnswerSchema, Violation
-from hdbench.answers.usage import Usage
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.benchmark import Benchmark, Item, load_benchmark
 from hdbench.benchmarks.provenance import Provenance
@@ -27,6 +26,7 @@ from hdbench.results.files import answers_sha256
 from hdbench.results.items import ScoreCollector, prepare
 from hdbench.results.parts import AnswersRead, DraftedItems, ScoredDataset, ScoredFile
 from hdbench.results.result import Result
+from hdbench.results.usage import Usage
 from hdbench.results.warning_texts import RunWarning, id_message
 from hdbench.scoring.canonical_form import canonical_value
 from hdbench.scoring.metric import Metric

@@ -20,8 +20,6 @@ from hdbench.answers.entries import shown
 from hdbench.answers.files import open_container
 from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
 from hdbench.answers.forms import ENDINGS
-from hdbench.answers.run_info import is_run, read_run_info
-from hdbench.answers.run_names import run_name as run_stem
 from hdbench.answers.run_parts import run_parts
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import load_benchmark
@@ -35,6 +33,8 @@ from hdbench.common.texts import LANGUAGES
 from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError, Message
 from hdbench.home.stamped import Stamped
+from hdbench.results.run_info import is_run, read_run_info
+from hdbench.results.run_names import run_name as run_stem
 from hdbench.running.backend import Asked
 from hdbench.running.locks import is_locked, lock_of
 from hdbench.running.planning import run_name

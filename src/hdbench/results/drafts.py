@@ -3,10 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
-from hdbench.answers.run_info import NO_RUN
-from hdbench.answers.run_names import run_name
 from hdbench.results.parts import DraftedItems
 from hdbench.results.result import Result
+from hdbench.results.run_info import NO_RUN
+from hdbench.results.run_names import run_name
 from hdbench.results.warning_texts import RunWarning, message
 
 

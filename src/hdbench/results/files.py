@@ -10,7 +10,6 @@ from typing import Any
 
 from hdbench.answers.json_files import is_one_object, parse_file
 from hdbench.answers.members import Folder
-from hdbench.answers.run_names import run_name
 from hdbench.answers.run_parts import run_parts
 from hdbench.common.jsonio import whole_file
 from hdbench.common.os_errors import read_errors
@@ -18,6 +17,7 @@ from hdbench.common.regular_files import file_sha256, utf8_text
 from hdbench.errors import HdbenchError
 from hdbench.results.record import from_record, to_record
 from hdbench.results.result import Result
+from hdbench.results.run_names import run_name
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import Metric
 

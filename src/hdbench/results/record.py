@@ -14,8 +14,6 @@ from hdbench import __version__
 from hdbench.answers import ReadAs
 from hdbench.answers.answer import KINDS, STATUSES, Kind, Status
 from hdbench.answers.batches import MAX_NUMBER
-from hdbench.answers.run_info import NO_RUN, RunInfo
-from hdbench.answers.usage import AmountUsed
 from hdbench.common.checked import validate
 from hdbench.common.texts import LANGUAGES
 from hdbench.common.written_by import check_written_by
@@ -32,6 +30,8 @@ from hdbench.results.parts import (
     Versions,
 )
 from hdbench.results.result import Result
+from hdbench.results.run_info import NO_RUN, RunInfo
+from hdbench.results.usage import AmountUsed
 from hdbench.results.warning_texts import RunWarning, in_words
 from hdbench.scoring import METRICS, check_headline, make_metric
 from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric, Outcome

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from hdbench.answers import READING, ReadAs
 from hdbench.answers.answer import KINDS, LOST, OTHER_FORMATS, STATUSES, Kind, Status
-from hdbench.answers.run_info import NO_RUN, RunInfo
-from hdbench.answers.usage import AmountUsed
 from hdbench.benchmarks.sample import Weighed, weighed
 from hdbench.errors import Message
 from hdbench.results.parts import (
@@ -23,6 +21,8 @@ from hdbench.results.parts import (
     Versions,
     installed_versions,
 )
+from hdbench.results.run_info import NO_RUN, RunInfo
+from hdbench.results.usage import AmountUsed
 from hdbench.scoring.metric import (
     OUTCOMES,
     FieldMatch,

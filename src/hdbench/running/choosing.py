@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from hdbench.answers.run_info import PartInfo
-from hdbench.answers.subset import FIRST, NAMED, OF_ALL, PART
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common import pdf
 from hdbench.common.regular_files import Entries, entries, read_at_most
 from hdbench.errors import HdbenchError
+from hdbench.results.run_info import PartInfo
+from hdbench.results.subset import FIRST, NAMED, OF_ALL, PART
 from hdbench.running.backend import IMAGES, Question
 
 MAX_IDS = 64 * 2**20

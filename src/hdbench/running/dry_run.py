@@ -6,8 +6,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from hdbench.answers.run_info import is_run, read_run_info
 from hdbench.errors import HdbenchError, Message, joined
+from hdbench.results.run_info import is_run, read_run_info
 from hdbench.running.amounts import as_time, as_usd
 from hdbench.running.answers_file import is_failed
 from hdbench.running.endpoint_client import list_models

@@ -11,12 +11,12 @@ from typing import Any
 from hdbench import __version__
 from hdbench.answers.answer import WrittenAnswer
 from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
-from hdbench.answers.run_info import has_answers, read_run_info
 from hdbench.answers.run_parts import run_parts, whole_run
 from hdbench.common.jsonio import write_json
 from hdbench.common.os_errors import parents_of
 from hdbench.common.progress import tell
 from hdbench.errors import HdbenchError, Message, joined
+from hdbench.results.run_info import has_answers, read_run_info
 from hdbench.running.answers_file import AnswersFile, read_answers
 from hdbench.running.endpoint_listing import check_served
 from hdbench.running.locks import alone

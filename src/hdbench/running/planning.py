@@ -8,7 +8,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from hdbench.answers.run_info import TEXT_PROMPT, Prompt
 from hdbench.answers.schema import read_schema
 from hdbench.answers.titles import without_titles
 from hdbench.benchmarks.benchmark import Benchmark
@@ -17,6 +16,7 @@ from hdbench.common.jsonio import read_jsonl
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import read_at_most, utf8_text
 from hdbench.errors import HdbenchError
+from hdbench.results.run_info import TEXT_PROMPT, Prompt
 from hdbench.running.backend import Asked, Backend, make_backend
 from hdbench.running.choosing import Choice
 from hdbench.running.folder import recorded_dataset

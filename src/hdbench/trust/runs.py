@@ -10,12 +10,12 @@ from rapidfuzz.fuzz import ratio
 
 from hdbench.answers.answers import Answers
 from hdbench.answers.letters import text_of
-from hdbench.answers.run_names import Named, distinct_names, run_name
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.checked import Strict
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.results.files import answers_sha256
+from hdbench.results.run_names import Named, distinct_names, run_name
 from hdbench.scoring.metric import Metric, coverage_of
 from hdbench.trust.sealed import Sha256
 from hdbench.trust.values import ItemField, fields_of, texts_of, value_of

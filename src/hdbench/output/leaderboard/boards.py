@@ -9,7 +9,6 @@ from statistics import fmean
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from hdbench.answers.run_info import TEXT_PROMPT
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.extras import needed
 from hdbench.display.html import HtmlTable, block
@@ -20,6 +19,7 @@ from hdbench.results.drafts import own_drafts
 from hdbench.results.model_facts import ModelFacts
 from hdbench.results.record import item_set
 from hdbench.results.result import Result
+from hdbench.results.run_info import TEXT_PROMPT
 from hdbench.scoring.metric import figure_of, judging_figure
 from hdbench.statistics.bootstrap import Interval
 from hdbench.statistics.ranking import Ranks, Standing, rank_models

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from hdbench.answers.subset import subset_in_words
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.texts import Texts, decimal
 from hdbench.common.translation import translated
 from hdbench.errors import escaped
 from hdbench.output.leaderboard.boards import Board, BoardRow
+from hdbench.results.subset import subset_in_words
 from hdbench.results.warning_texts import in_words
 from hdbench.scoring.figure_titles import figure_title
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval

@@ -10,7 +10,6 @@ from markupsafe import Markup
 
 from hdbench import YEAR, __version__
 from hdbench.answers.answer import STATUSES
-from hdbench.answers.run_info import RunInfo
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.texts import written
 from hdbench.common.thumbnails import WIDTH, ItemPicture, pictures
@@ -22,6 +21,7 @@ from hdbench.output.report.rendering import TEXTS, render
 from hdbench.output.report.truth_errors import truth_error_url
 from hdbench.results.files import given_options
 from hdbench.results.result import Result
+from hdbench.results.run_info import RunInfo
 from hdbench.results.summary import ResultSummary
 from hdbench.results.warning_texts import in_words
 from hdbench.scoring.field_rates import INDEX

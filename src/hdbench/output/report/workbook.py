@@ -7,8 +7,6 @@ from itertools import islice
 from typing import Any
 
 from hdbench.answers.answer import STATUSES
-from hdbench.answers.run_info import NO_RUN
-from hdbench.answers.subset import subset_in_words
 from hdbench.answers.titles import Titles
 from hdbench.common.excel import workbook_into, write_text
 from hdbench.common.texts import numbers_of
@@ -18,6 +16,8 @@ from hdbench.output.report.tables import Cell, direction, error_rows, field_rows
 from hdbench.results.parts import NO_FILE
 from hdbench.results.record import item_set
 from hdbench.results.result import Result
+from hdbench.results.run_info import NO_RUN
+from hdbench.results.subset import subset_in_words
 from hdbench.results.summary import ResultSummary
 from hdbench.scoring.analysis.error_classes import ERROR_CLASSES
 from hdbench.scoring.figure_titles import figure_title

@@ -18,7 +18,6 @@ from PIL import Image
 
 from hdbench.answers.answer import WrittenAnswer, answers_jsonl
 from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
-from hdbench.answers.subset import OF_ALL, STOPPED
 from hdbench.answers.text import read_text
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common import processes
@@ -26,6 +25,7 @@ from hdbench.common.jsonio import write_json, write_whole
 from hdbench.common.thumbnails import FORMATS, MAX_PIXELS, thumbnail
 from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError, Message
+from hdbench.results.subset import OF_ALL, STOPPED
 from hdbench.running.answers_file import read_answers
 from hdbench.running.backend import Question
 from hdbench.running.choosing import of_benchmark

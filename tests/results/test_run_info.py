@@ -6,13 +6,13 @@ import pytest
 from helpers.run_folders import INFO, RIGHT, write_run
 
 from hdbench.answers import ReadAs
-from hdbench.answers.run_info import read_run_info
-from hdbench.answers.usage import AmountUsed
 from hdbench.api import score
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings
 from hdbench.evaluation.verify import verify
 from hdbench.results.files import read_result, write_results
+from hdbench.results.run_info import read_run_info
+from hdbench.results.usage import AmountUsed
 
 
 @pytest.fixture

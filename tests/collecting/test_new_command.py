@@ -495,6 +495,26 @@ def test_a_folder_is_an_item_or_a_box_and_it_is_said_which(folder, run_hdbench):
     assert rows(folder, "cards")["box2_0001"]["file_name"] == "images/box2_0001.png"
 
 
+@pytest.mark.parametrize(("ending", "form"), [("txt", "{}\n"), ("json", '{{"text": "{}"}}')])
+def test_truths_in_folders_belong_to_the_images_in_boxes_of_these_names(
+    folder, run_hdbench, ending, form
+):
+    for box in ("box1", "box2"):
+        (folder / "boxes" / box).mkdir(parents=True)
+        (folder / "texts" / box).mkdir(parents=True)
+        Image.new("RGB", (9, 9)).save(folder / f"boxes/{box}/0001.png")
+        (folder / f"texts/{box}/0001.{ending}").write_text(form.format(f"Wein, {box}"))
+    (folder / "texts/box2/notes.docx").write_text("")
+    given = ("new", "wine", "boxes", "--truth", "texts", "--boxes")
+    done = run_hdbench(*given, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "texts: neither .json nor .txt, not read: box2/notes.docx" in done.stdout
+    assert {name: row["ground_truth"] for name, row in rows(folder, "wine").items()} == {
+        "box1_0001": {"text": "Wein, box1"},
+        "box2_0001": {"text": "Wein, box2"},
+    }
+
+
 def test_damaged_records_are_left_out_if_asked(folder, run_hdbench):
     records = []
     for number in (1, 2, 3):

@@ -201,12 +201,17 @@ def _check_characters(value: dict[str, Any], where: str) -> None:
 
 
 def _of_folder(path: Path) -> Truths:
-    """Return the ground truths in a folder with a file for each item."""
+    """Return the ground truths in a folder with a file for each item, or with such folders alone.
+
+    Of the latter, the keys are `FOLDER/NAME`.
+    """
     folder = Folder(path)
     truths: dict[str, Truth] = {}
     notes: list[str] = []
     beside: dict[str, str] = {}
-    tables = [name for name in folder.names if not name.lower().endswith((".json", ".txt"))]
+    boxes = {} if folder.names else {name: Folder(path / name) for name in folder.folders}
+    names = folder.names or [f"{box}/{name}" for box in boxes for name in boxes[box].names]
+    tables = [name for name in names if not name.lower().endswith((".json", ".txt"))]
     if tables:
         raise HdbenchError(
             "{place}: has {names} beside files of single items: give the one file that has the "
@@ -214,7 +219,7 @@ def _of_folder(path: Path) -> Truths:
             place=path.name,
             names=shown(tables),
         )
-    for name in folder.names:
+    for name in names:
         key = name.rpartition(".")[0]
         if key in truths:
             raise HdbenchError(
@@ -230,7 +235,9 @@ def _of_folder(path: Path) -> Truths:
             truths[key] = Truth(name, key, _record(_transcription(text, name), name))
         else:
             truths[key] = _of_item(parse_file(decode(raw, name), name, EXACT), name, key, beside)
-    others = [name for name in folder.others if not name.lower().endswith(_IMAGES)]
+    others = [name for name in folder.others if name not in boxes]
+    others += [f"{box}/{name}" for box in boxes for name in boxes[box].others]
+    others = [name for name in others if not name.lower().endswith(_IMAGES)]
     if others:
         notes.append(
             Message(

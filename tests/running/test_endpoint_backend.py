@@ -297,7 +297,7 @@ def test_a_server_that_refuses_everything_ends_the_run(question):
 
 
 def test_whether_answers_keep_the_schema_is_said_by_each(question):
-    texts = ['{"year": 1924}', '{"year": "1924"}', "```json\n{}\n```", "The year is 1924.", ""]
+    texts = ['{"year": 1924}', '{"year": "1924"}', "```json\n{}\n```", "The year is 1924."]
     heard = Heard()
 
     def respond(request):
@@ -307,7 +307,7 @@ def test_whether_answers_keep_the_schema_is_said_by_each(question):
         backend = make_backend(server, decoding=Decoding(schema=True), schema=SCHEMA, concurrency=1)
         replies = dict(backend.answer(map(question, range(10)), observer=heard))
     assert all(reply.constrained for reply in replies.values())
-    assert [replies[f"item-{n}"].keeps_schema for n in range(5)] == [True, *[False] * 4]
+    assert [replies[f"item-{n}"].keeps_schema for n in range(4)] == [True, *[False] * 3]
     assert [said for said in heard.said if "schema" in said] == [
         "the server seems to ignore the schema that is sent along: 3 of the first 4 answers do not "
         "keep it"
@@ -369,6 +369,42 @@ def test_a_refused_schema_is_sent_once_and_then_left_out(question, status, messa
     assert len(server.requests) == 13
 
 
+def like_o3(request):
+    """The server of a model that takes neither `max_tokens` nor a temperature."""
+    if "max_tokens" in request.body:
+        said = "Unsupported parameter: 'max_tokens' is not supported with this model. Use "
+        return Response(error(said + "'max_completion_tokens' instead."), 400)
+    if "temperature" in request.body:
+        said = "Unsupported value: 'temperature' does not support 0 with this model."
+        return Response(error(said), 400)
+    return Response(completion("{}"))
+
+
+def test_parameters_that_a_model_does_not_take_are_left_out_once_and_recorded(question):
+    heard = Heard()
+    with FaultyServer(like_o3) as server:
+        backend = make_backend(server, concurrency=4)
+        replies = dict(backend.answer(map(question, range(8)), observer=heard))
+        assert backend.hardware()["not_sent"] == ["max_tokens", "temperature"]
+    assert {reply.text for reply in replies.values()} == {"{}"}
+    asked = [request.body for request in server.requests if "messages" in (request.body or {})]
+    assert len(asked) == 8 + 2
+    assert asked[-1]["max_completion_tokens"] == asked[0]["max_tokens"]
+    assert asked[-1]["seed"] == 0
+    said = [each for each in heard.said if "does not take" in each]
+    assert [each.rpartition(": ")[2] for each in said] == [
+        "max_completion_tokens is sent instead",
+        "it is not sent",
+    ]
+
+
+def test_a_value_that_is_too_large_is_no_parameter_that_is_not_taken(question):
+    too_large = Response(error("max_tokens is too large: 4096"), 400)
+    with FaultyServer(lambda _: too_large) as server:
+        assert ask(server, [question(0)])["item-0"].error.startswith("refused: 400")
+    assert sum("max_tokens" in (request.body or {}) for request in server.requests) == 1
+
+
 def test_refusal_of_one_item_does_not_turn_off_the_schema(question):
     refused = Response(error("the image does not match our schema"), 400)
     with FaultyServer(only_for(0, question, refused)) as server:
@@ -387,10 +423,20 @@ def test_refusal_of_one_item_does_not_turn_off_the_schema(question):
         (completion([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]), "ab", None),
         (completion([{"type": "thinking", "thinking": []}, {"text": "b"}]), "b", None),
         (completion("{}", reasoning_content="Hm, a card."), "{}", None),
-        (completion(None, reasoning_content="Hm, a"), "", None),
+        (completion(None, reasoning_content="Hm, a"), None, "reasoning only"),
+        (completion("", reasoning="Hm, a"), None, "reasoning only"),
+        (completion(" \n"), None, "an empty answer"),
+        (completion("", "length"), None, "cut off before any text"),
+        (completion(None, "tool_calls", tool_calls=[{"id": "1"}]), None, "a tool call"),
+        (completion("", "error"), None, "error in the reply: error"),
+        (
+            {"choices": [{"error": {"message": "upstream"}, "message": {}, "finish_reason": None}]},
+            None,
+            "error in the reply: upstream",
+        ),
         (completion(None, refusal="I cannot\nread that."), None, "refused: I cannot read that."),
         (completion(None, "content_filter"), None, "content filter"),
-        (completion(None, 7), "", None),
+        (completion(None, 7), None, "an empty answer"),
     ],
 )
 def test_what_stands_for_an_answer_is_read(question, body, text, problem):

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.running.endpoint_listing import Prices
 from hdbench.running.model_files import model_name
 
@@ -52,6 +52,11 @@ class Question(NamedTuple):
         """
         filled = re.sub(r"\{([^{}]+)\}", lambda match: self.values.get(match[1], match[0]), prompt)
         return f"{filled.rstrip()}\n\n{self.text}" if self.text else filled
+
+
+CUT_OFF = Message("cut off before any text: raise --option max_new_tokens=N")
+EMPTY = Message("an empty answer")
+"""Why there is no answer, where a model wrote nothing."""
 
 
 @dataclass(frozen=True)
@@ -283,6 +288,17 @@ class Asked:
 
 
 def make_backend(asked: Asked, prompt: str, schema: dict[str, Any] | None) -> Backend:
-    """Return the backend that asks; see `Backend`."""
+    """Return the backend that asks; see `Backend`.
+
+    Raises:
+        HdbenchError: there is no such local model, and no server was named.
+    """
+    has_place = "/" in asked.model or Path(asked.model).is_dir()
+    if asked.kind.loads_model and not has_place:
+        raise HdbenchError(
+            "{model}: no such folder, and models on the Hub are called OWNER/NAME: to ask a server "
+            "for it, give the server's address: --endpoint URL",
+            model=asked.model,
+        )
     backend: type[Backend] = resolve_name(asked.kind.source)
     return backend(asked, prompt, schema)

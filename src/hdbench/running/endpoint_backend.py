@@ -35,6 +35,7 @@ from hdbench.running.endpoint_client import EndpointClient, list_models, no_conn
 from hdbench.running.endpoint_listing import Prices, listed_model, listed_prices, served_model
 from hdbench.running.endpoint_patience import PATIENCE, ServerPatience
 from hdbench.running.endpoint_response import (
+    ParameterRefused,
     Refused,
     SchemaCheck,
     SchemaRefused,
@@ -150,6 +151,7 @@ class EndpointBackend(Backend):
         self._first_wait = first_wait
         self._backoff = wait_exponential(first_wait, LONGEST_WAIT) + wait_random(0, first_wait)
         self._schema_refused = False
+        self._not_sent: dict[str, str | None] = {}  # refused parameter → its other name
         self._first_is_over = False
         self._connected = False
         self._answers = 0
@@ -171,7 +173,8 @@ class EndpointBackend(Backend):
         """Return the server's entry for the model, if it has one, and the client's version.
 
         The address is the one that requests go to, as far as that is known before the first answer.
-        The fingerprint is that of the latest answer, None before the first.
+        The fingerprint is that of the latest answer, None before the first. Parameters that the
+        server refused are not sent.
         """
         served = served_model(self.models(), self.asked.model)
         return {
@@ -183,6 +186,7 @@ class EndpointBackend(Backend):
             }
             or None,
             "system_fingerprint": self._fingerprint,
+            "not_sent": sorted(self._not_sent),
             "httpx2": importlib.metadata.version("httpx2"),
         }
 
@@ -313,11 +317,18 @@ class EndpointBackend(Backend):
         }
         if self._decoding.top_p < 1:  # some servers refuse it alongside a temperature; 1 is off
             body["top_p"] = self._decoding.top_p
+        for name, other in self._not_sent.items():
+            value = body.pop(name, None)
+            if other is not None:
+                body[other] = value
         if constrained:
             body["response_format"] = self._response_format
         started = time.perf_counter()
         try:
             reply = await client.complete(body)
+        except ParameterRefused as refused:
+            self._leave_out(refused)
+            return await self._request(client, messages, constrained=constrained)
         except Unanswered as failure:
             self._connected |= not failure.unconnected
             if failure.busy:
@@ -339,6 +350,25 @@ class EndpointBackend(Backend):
             keeps = self._check.kept_by(reply.text, self._observer, reply.finish_reason)
         return dataclasses.replace(
             reply, seconds=seconds, constrained=constrained, keeps_schema=keeps
+        )
+
+    def _leave_out(self, refused: ParameterRefused) -> None:
+        """Send a parameter no more that the server refuses, or under its other name."""
+        self._connected = True
+        name = refused.name
+        if name in self._not_sent:  # another request was under way
+            return
+        other = "max_completion_tokens" if name == "max_tokens" else None
+        self._not_sent[name] = other
+        self._observer.notice(
+            Message(
+                "the server does not take {name} ({why}): {other} is sent instead"
+                if other
+                else "the server does not take {name} ({why}): it is not sent",
+                name=name,
+                why=refused,
+                other=other,
+            )
         )
 
     def _enough(self, attempts: "_Attempts", state: RetryCallState) -> bool:

@@ -90,6 +90,7 @@ class EndpointClient:
             Unanswered: no usable answer came.
             Refused: the request was refused.
             SchemaRefused: it was refused because of its `response_format`.
+            ParameterRefused: it was refused because of another parameter.
         """
         try:
             return await self._complete(self.server, body)
@@ -148,6 +149,7 @@ class EndpointClient:
             Unanswered: no usable answer came.
             Refused: the request was refused.
             SchemaRefused: it was refused because of its `response_format`.
+            ParameterRefused: it was refused because of another parameter.
         """
         headers = {
             "user-agent": f"hdbench/{__version__}",
@@ -177,8 +179,7 @@ class EndpointClient:
                 Message("the connection was lost ({reason})", reason=reason)
             ) from error
         if response.status_code != httpx2.codes.OK:
-            with_schema = "response_format" in (body or {})
-            raise read_failure(response, data, self._line, with_schema=with_schema)
+            raise read_failure(response, data, self._line, sent=body or {})
         return data, response.headers.get("content-type", "").lower()
 
     def _line(self, text: str) -> str:

@@ -1,7 +1,7 @@
 """Answers of an OpenAI-compatible server: a completion, or why there is none."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import KW_ONLY, dataclass
 from email.utils import parsedate_to_datetime
 from time import time
@@ -12,7 +12,7 @@ from jsonschema_rs import Draft202012Validator
 
 from hdbench.common.jsonio import parse_json
 from hdbench.errors import Message
-from hdbench.running.backend import Observer, Reply
+from hdbench.running.backend import CUT_OFF, EMPTY, Observer, Reply
 
 MAX_MESSAGE = 300
 """Maximum characters of what a server says about an error."""
@@ -25,6 +25,12 @@ _BUSY = frozenset((408, 425, 429, 502, 503, 504))
 """Statuses of a server that may answer later."""
 
 _TOO_MANY = 429
+_BAD_REQUEST = (400, 422)
+_UNSUPPORTED = re.compile(
+    r"unsupported|not.support|unknown|unrecogni[sz]ed|unexpected|not.permitted|not.allowed|extra|"
+    r"deprecated",
+    re.IGNORECASE,
+)
 _SERVER_ERROR = 500
 _NOT_IMPLEMENTED = 501
 
@@ -85,6 +91,22 @@ class SchemaRefused(Exception):  # noqa: N818
     """The server cannot hold answers to the schema."""
 
 
+class ParameterRefused(Exception):  # noqa: N818
+    """The server does not know a parameter of the request, or not this value of it.
+
+    Attributes:
+        name: the parameter.
+    """
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
+OPTIONAL = ("max_tokens", "temperature", "top_p", "seed")
+"""Parameters that not every model takes, and without which it can be asked all the same."""
+
+
 def read_completion(data: bytes, content_type: str, line: Callable[[str], str]) -> Reply:
     """Return the reply in a response body; without a text, its `error` gives the reason.
 
@@ -100,7 +122,7 @@ def read_completion(data: bytes, content_type: str, line: Callable[[str], str]) 
     try:
         choice = value["choices"][0]
         message = choice["message"]
-        text, refusal = _text(message.get("content")), message.get("refusal")
+        text = _text(message.get("content"))
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         reason = line(error_in(value)[0])
         raise _unusable(
@@ -112,19 +134,14 @@ def read_completion(data: bytes, content_type: str, line: Callable[[str], str]) 
     usage = value.get("usage")
     counts = usage if isinstance(usage, dict) else {}
     stopped, fingerprint = choice.get("finish_reason"), value.get("system_fingerprint")
-    kept_back = None
-    if text is None and isinstance(refusal, str) and refusal:
-        kept_back = Message("the model refused: {said}", said=line(refusal))
-    elif text is None and stopped == "content_filter":
-        kept_back = Message("the server's content filter withheld the answer")
+    kept_back = None if text and text.strip() else _why_empty(choice, message, line)
     tokens = {
         name: count
         for name, key in (("input", "prompt_tokens"), ("output", "completion_tokens"))
         if type(count := counts.get(key)) is int and 0 <= count < 2**53
     }
     return Reply(
-        # Without an error there is an answer: one with nothing but reasoning is empty.
-        text if kept_back else text or "",
+        None if kept_back else text,
         tokens=tokens or None,
         finish_reason=line(stopped)[:50] if isinstance(stopped, str) else None,
         error=kept_back,
@@ -132,16 +149,35 @@ def read_completion(data: bytes, content_type: str, line: Callable[[str], str]) 
     )
 
 
+def _why_empty(
+    choice: Mapping[str, Any], message: Mapping[str, Any], line: Callable[[str], str]
+) -> Message:
+    """Return why a completion has no text."""
+    refusal, stopped = message.get("refusal"), choice.get("finish_reason")
+    said = line(error_in({"error": choice["error"]})[0]) if choice.get("error") else ""
+    if said or stopped == "error":
+        return Message("error in the reply: {said}", said=said or stopped)
+    if isinstance(refusal, str) and refusal:
+        return Message("the model refused: {said}", said=line(refusal))
+    if stopped == "content_filter":
+        return Message("the server's content filter withheld the answer")
+    if message.get("tool_calls") or message.get("function_call"):
+        return Message("a tool call in place of an answer")
+    if any(message.get(name) for name in ("reasoning_content", "reasoning")):
+        return Message("reasoning only")
+    return CUT_OFF if stopped == "length" else EMPTY
+
+
 def read_failure(
-    response: Response, data: bytes, line: Callable[[str], str], *, with_schema: bool
-) -> Unanswered | Refused | SchemaRefused:
+    response: Response, data: bytes, line: Callable[[str], str], *, sent: Container[str]
+) -> Unanswered | Refused | SchemaRefused | ParameterRefused:
     """Return what a status other than 200 means.
 
     Args:
         response: the response.
         data: its body.
         line: turns what a server says into one line.
-        with_schema: whether a schema was sent along.
+        sent: the parameters of the request.
     """
     detail, code = _error_of(data)
     status, headers = response.status_code, response.headers
@@ -154,7 +190,11 @@ def read_failure(
             target=line(target),
         )
         return Refused(status, redirects, code)
-    if with_schema and (status == _NOT_IMPLEMENTED or _names_schema(status, detail)):
+    if status in _BAD_REQUEST and _UNSUPPORTED.search(f"{detail} {code}"):
+        named = (name for name in OPTIONAL if name in sent and re.search(rf"\b{name}\b", detail))
+        if (name := next(named, None)) is not None:
+            return ParameterRefused(name, message)
+    if "response_format" in sent and (status == _NOT_IMPLEMENTED or _names_schema(status, detail)):
         return SchemaRefused(message)
     if status in _BUSY or status >= _SERVER_ERROR:
         return Unanswered(

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,7 +14,7 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import Message, joined
 from hdbench.results.items import ScoreCollector, prepare
 from hdbench.running.answers_file import AnswersFile, about_schema, is_failed
-from hdbench.running.backend import Backend, Question, Reply
+from hdbench.running.backend import CUT_OFF, EMPTY, Backend, Question, Reply
 from hdbench.running.folder import RunFolder, recorded_answers
 from hdbench.running.run_progress import FIRST_PROBLEMS, RunProgress
 
@@ -180,21 +180,27 @@ def _ask(
                 answers.add(answer)
                 if score is not None:
                     score.add(answer)
-                if reply.error is not None and len(outcome.errors) < FIRST_PROBLEMS:
-                    outcome.errors[item_id] = reply.error
-                progress.answered(item_id, reply.error, score.shown() if score else None)
+                error = answer.get("error")
+                if error is not None and len(outcome.errors) < FIRST_PROBLEMS:
+                    outcome.errors[item_id] = error
+                progress.answered(item_id, error, score.shown() if score else None)
         except KeyboardInterrupt:
             outcome.interrupted = True
 
 
 def as_answer(item_id: str, reply: Reply) -> WrittenAnswer:
-    """Return a reply as a line of the answers; unknown values are left out."""
+    """Return a reply as a line of the answers; unknown values are left out.
+
+    A blank text is no answer: the line then says why.
+    """
+    if reply.error is None and not (reply.text or "").strip():
+        why = CUT_OFF if reply.finish_reason == "length" else EMPTY
+        reply = replace(reply, text=None, error=why)
     answer = asdict(reply) | {"constrained": reply.constrained or None, "fingerprint": None}
     if reply.seconds is not None:
         answer["seconds"] = round(reply.seconds, 3)
     values = {name: value for name, value in answer.items() if value is not None}
-    text = {} if values.keys() & {"text", "error"} else {"text": ""}
-    return cast(WrittenAnswer, {"id": item_id} | text | values)
+    return cast(WrittenAnswer, {"id": item_id} | values)
 
 
 def read_outcome(items: int, folder: Path, *, interrupted: bool = False) -> RunOutcome:

@@ -152,6 +152,19 @@ def test_zip_of_scans_is_unpacked_within_its_folder(client, tmp_path):
     assert not list(tmp_path.rglob("evil*"))
 
 
+def test_a_folder_is_an_item_or_a_box_as_people_say(client, tmp_path):
+    new = begin(client, tmp_path, name="cards")
+    files = {f"scans/{box}/{n}.png": picture() for box in ("b1", "b2") for n in (1, 2)}
+    upload(client, f"{new}/scans", "box.zip", zipped(files))
+    page = client.get(new).text
+    assert "<h1>2 items, 0 with a ground truth</h1>" in page
+    assert "Each folder (b1, b2) is one item" in page
+    page = send(client, f"{new}/boxes", boxes="1").text
+    assert "<h1>4 items, 0 with a ground truth</h1>" in page
+    assert "Each image in a folder is an item" in page
+    assert "<h1>2 items, " in send(client, f"{new}/boxes").text
+
+
 def test_zip_that_is_too_large_unpacked_is_refused(client, tmp_path, monkeypatch):
     monkeypatch.setattr(drafts, "MAX_UNPACKED", 100)
     new = begin(client, tmp_path, name="cards")

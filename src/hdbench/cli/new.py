@@ -121,7 +121,7 @@ def command(
         licence=licence,
     )
     sources = read_sources(requested)
-    if boxes is None and (folders := _folders(sources)):
+    if boxes is None and (folders := shortened(sources.media.folders)):
         if is_asked and not typer.confirm(
             localized("Is a folder ({names}) one item, with its images as pages?", names=folders),
             default=True,
@@ -143,12 +143,6 @@ def command(
         plan = _asked(plan, sources, console)
     folder = write_collection(plan)
     _say_next(folder, plan)
-
-
-def _folders(sources: Sources) -> str:
-    """Return the names of folders with several images; empty if there are none."""
-    pages = [item.pages[0] for item in sources.media.items if len(item.pages) > 1]
-    return shortened([page.path.parent.name for page in pages if page.frame is None])
 
 
 def _mapping(texts: Sequence[str]) -> tuple[dict[str, str], Path | None]:

@@ -59,6 +59,7 @@ class DraftRequest(Strict):
         licence: its license.
         language: the language of its items.
         images: the folder with the scans; empty for those that were sent.
+        boxes: whether each image in a folder is an item; see `find_media`.
         truth: the table or other ground truth; empty if there is none.
         columns: column → where it goes, where that was changed.
         fields: the fields to be filled in if there is no ground truth.
@@ -68,6 +69,7 @@ class DraftRequest(Strict):
     licence: str = "other"
     language: str = "und"
     images: str = ""
+    boxes: bool = False
     truth: str = ""
     columns: Mapping[str, str] = Field(default_factory=dict)
     fields: str = ""
@@ -224,6 +226,7 @@ class CollectionDraft(ABC):
         requested = self.requested()
         key = (
             requested.images,
+            requested.boxes,
             requested.truth,
             requested.licence,
             requested.language,
@@ -249,6 +252,7 @@ class CollectionDraft(ABC):
             Path(requested.images) if requested.images else self.scans,
             Path(requested.truth) if requested.truth else None,
             columns=requested.columns if requested.truth else {},
+            boxes=requested.boxes,
             fields=[name.strip() for name in requested.fields.split(",") if name.strip()],
             title=requested.title,
             licence=requested.licence,

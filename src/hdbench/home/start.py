@@ -352,6 +352,10 @@ def _folder(draft: CollectionDraft, form: Mapping[str, str]) -> None:
     draft.change(images=str(_folder_in(form, "images")))
 
 
+def _boxes(draft: CollectionDraft, form: Mapping[str, str]) -> None:
+    draft.change(boxes=bool(form.get("boxes")))
+
+
 def _without_scans(draft: CollectionDraft, _: Mapping[str, str]) -> None:
     draft.remove_scans()
 
@@ -368,6 +372,7 @@ def _written(draft: CollectionDraft, form: Mapping[str, str]) -> Path:
 
 _FORMS: Mapping[str, _Act] = {
     "save": _saved,
+    "boxes": _boxes,
     "folder": _folder,
     "without-scans": _without_scans,
     "without-truth": _without_truth,

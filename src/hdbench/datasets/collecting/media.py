@@ -88,6 +88,12 @@ class MediaFiles(NamedTuple):
     passed_over: list[str]
     not_opened: Sequence[str] = ()
 
+    @property
+    def folders(self) -> list[str]:
+        """Return the names of folders with several images, each of which is an item."""
+        pages = [item.pages[0] for item in self.items if len(item.pages) > 1]
+        return [page.path.parent.name for page in pages if page.frame is None]
+
 
 def find_media(folder: Path, *, boxes: bool = False) -> MediaFiles:
     """Return the items of a folder: a file each, or a folder each with the pages.

@@ -151,7 +151,10 @@ def tables(write: Callable[[list[list[str]]], bytes], first: str = "id") -> dict
         "values in a cell": (
             5_000,
             of(
-                lambda n: [[first, "persons"], *([f"{m}", "|".join(["Ott"] * n)] for m in range(3))]
+                lambda n: [
+                    [first, "persons[].name"],
+                    *([f"{m}", "|".join(["Ott"] * n)] for m in range(3)),
+                ]
             ),
         ),
     }

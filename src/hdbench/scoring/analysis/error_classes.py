@@ -239,8 +239,9 @@ def summarise(
             truth = unicodedata.normalize("NFC", text_of(match.reference))
             answer = unicodedata.normalize("NFC", text_of(match.prediction))
             for old, new, place in _confused(truth, answer, watched):
-                confused[old, new] += 1
-                examples.setdefault((old, new), _example(truth, old, new, place))
+                if not any(map(str.isspace, old + new)):
+                    confused[old, new] += 1
+                    examples.setdefault((old, new), _example(truth, old, new, place))
     total: Counter[ErrorClass] = Counter()
     for counts in fields.values():
         total.update(counts)

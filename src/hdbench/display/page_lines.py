@@ -24,7 +24,7 @@ class Piece(NamedTuple):
 
 
 class PageLine(NamedTuple):
-    """A line of the reference, and what the answer has for it."""
+    """A line of the reference, and what the answer has for it, with their line ends."""
 
     reference: list[Piece]
     prediction: list[Piece]
@@ -95,13 +95,10 @@ def _ends(text: Sequence[str]) -> list[int]:
 
 
 def _lines(text: Sequence[str], kinds: Sequence[Kind], ends: Sequence[int]) -> list[list[Piece]]:
-    """Return the lines of a text in pieces; a line end that both have is not shown."""
+    """Return the lines of a text in pieces."""
     lines = []
     for first, last in pairwise(ends):
-        is_plain = last > first and text[last - 1] == "\n" and kinds[last - 1] != "wrong"
-        pairs = list(zip(text[first:last], kinds[first:last], strict=True))[
-            : -1 if is_plain else None
-        ]
+        pairs = zip(text[first:last], kinds[first:last], strict=True)
         groups = groupby(pairs, key=lambda pair: pair[1])
         lines.append([Piece("".join(sign for sign, _ in group), kind) for kind, group in groups])
     return lines

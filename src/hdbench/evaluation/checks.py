@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from hdbench.answers.answer import KINDS, Answer, Kind, Status
+from hdbench.answers.answer import KINDS, LOST, Answer, Kind, Status
 from hdbench.answers.schema import Violation
 from hdbench.errors import escaped
 from hdbench.evaluation.shared_fields import EXAMPLES, SharedFields
@@ -145,7 +145,7 @@ class Checks:
         """
         self._items += 1
         self._status[scored.status].add(answer.id)
-        if answer.kind:
+        if answer.kind and scored.status in LOST:  # others may be texts that were asked for
             self._kinds[answer.kind].add(answer.id)
         if answer.set_aside:
             self._set_aside.add(answer.id)

@@ -2,13 +2,14 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, groupby
 from typing import Any, NamedTuple
 
 from hdbench.answers.answer import LOST
 from hdbench.display.differences import TextPart, differences
-from hdbench.display.page_lines import PageLine, page_lines
+from hdbench.display.page_lines import PageLine, Piece, page_lines
 from hdbench.scoring.analysis.error_classes import ErrorClass
 from hdbench.scoring.analysis.forms import field_name, text_of
 from hdbench.scoring.metric import FieldMatch, Metric
@@ -106,7 +107,8 @@ class ShownField:
         label: its path, shortened, without that of the group it is shown in.
         group: the path of the item of a list to which it belongs; empty if it is shown alone.
         record: `missed` or `invented` if that item has no counterpart; otherwise None.
-        lines: both values line by line, if they are texts of several lines; otherwise none.
+        lines: both values line by line, if they are texts of several lines; otherwise none. Where
+            nothing is to be marked, they have the reference alone.
     """
 
     field: str
@@ -126,11 +128,6 @@ class ShownField:
         values = [part for value in (self.reference, self.prediction) for part in value.parts]
         pieces = [piece for line in self.lines for piece in (*line.reference, *line.prediction)]
         return sum(len(part.text) for part in values) + sum(len(piece.text) for piece in pieces)
-
-    @property
-    def is_moved(self) -> bool:
-        """Whether words in it are there in another order."""
-        return any(piece.kind == "moved" for line in self.lines for piece in line.reference)
 
     @property
     def band(self) -> Band:
@@ -246,9 +243,13 @@ def shown_field(
     truth, answer = text_of(match.reference), text_of(match.prediction)
     most = limits.value
     lines: Sequence[PageLine] = ()
-    if error is not None and "\n" in truth and answer and len(truth + answer) <= limits.page:
-        lines = page_lines(truth, answer)
-    if truth and answer:
+    if "\n" in truth and len(truth + answer) <= limits.page and (answer or error is None):
+        lines = page_lines(truth, truth if error is None else answer)
+    if lines and error is not None:
+        truth_parts, answer_parts = (
+            _parts(chain.from_iterable(side), most) for side in zip(*lines, strict=True)
+        )
+    elif truth and answer:
         truth_parts, answer_parts = differences(truth[:most], answer[:most])
     else:
         # Where the other has nothing, all of it is wrong or lacking.
@@ -268,6 +269,17 @@ def shown_field(
         record=match.record,
         lines=lines,
     )
+
+
+def _parts(pieces: Iterable[Piece], most: int) -> list[TextPart]:
+    """Return the first characters of a text whose words in another order are not wrong."""
+    parts = []
+    for differs, group in groupby(pieces, key=lambda piece: piece.kind == "wrong"):
+        text = "".join(piece.text for piece in group)[:most]
+        most -= len(text)
+        if text:
+            parts.append(TextPart(text, differs))
+    return parts
 
 
 def cut(text: str, most: int = MAX_FIELD) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
+from unicodedata import combining
 
 from markupsafe import Markup
 
@@ -176,6 +177,7 @@ def report_page(
         confusions=errors["confusions"][:MAX_CONFUSIONS],
         f1_form=errors.get("f1_form"),
         items=items,
+        has_lines=any(row.lines for view in shown for row in view.errors),
         more_items=len(result.ids) - len(shown),
         texts=_texts(shown, benchmark),
         filter_fields=names,
@@ -188,6 +190,7 @@ def report_page(
             if view.id in middle
         ],
         cut=cut,
+        sign=_sign,
         most=MAX_MESSAGE,
         most_typical=MAX_TYPICAL,
         is_published=benchmark.spec.source is not None,
@@ -226,6 +229,11 @@ def _label_style(language: str) -> Markup:
         for cells, key in labels.items()
     )
     return Markup("@media (max-width: 40rem) {{ {} }}").format(Markup(" ".join(rules)))  # noqa: S704
+
+
+def _sign(text: str) -> str:
+    """Return one or two confused characters, a blank and a mark without its letter among them."""
+    return ("◌" * bool(combining(text[0])) + text).replace(" ", "␣")
 
 
 _SHORT = {"true_positives": "TP", "false_positives": "FP", "false_negatives": "FN"}

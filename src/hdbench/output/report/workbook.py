@@ -288,7 +288,7 @@ def _classes(errors: Mapping[str, Any], language: str) -> tuple[list[str], list[
     if "f1_form" in errors:
         rows += [[], [say("F1 where the form alone may differ"), errors["f1_form"]]]
     if errors["confusions"]:
-        heads = ("confused characters, ground truth", "answer", "times")
+        heads = ("confused characters, ground truth", "answer", "times", "of", "example")
         rows += [[], [say(heading) for heading in heads]]
-        rows += [[c["reference"], c["prediction"], c["count"]] for c in errors["confusions"]]
+        rows += [list(pair.values()) for pair in errors["confusions"]]
     return ["field", *ERROR_CLASSES], rows

@@ -1,0 +1,79 @@
+"""Pages of text in a report: line by line, with words in another order told from wrong ones."""
+
+import json
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from helpers.lines import write_lines
+from PIL import Image
+from pypdfium2 import PdfDocument
+
+import hdbench.api as hd
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.evaluation.score import Settings
+from hdbench.output.report.items import FULL, shown_field
+from hdbench.output.report.page import report_page
+from hdbench.scoring.metric import FieldMatch
+
+LEFT, RIGHT = "Wein: roth\nHeu: viel", "Rock: blau\nHolz: naſſ"
+READ = {
+    "p01": f"{RIGHT}\n{LEFT}",  # the columns in the other order
+    "p02": f"{LEFT}\nRock: blau\nHolz: naff",
+    "p03": "",
+    "p04": f"{LEFT} {RIGHT}",
+} | {f"p{number:02}": f"{LEFT}\n{RIGHT}" for number in range(5, 13)}
+
+
+@pytest.fixture
+def report(tmp_path):
+    """The report on twelve pages with the same four lines, and its result."""
+    folder = tmp_path / "pages"
+    truth = f"{LEFT}\n{RIGHT}"
+    rows = [{"id": name, "file_name": "page.png", "ground_truth": {"text": truth}} for name in READ]
+    rules = {"documented": {"watch": "ſ"}, "published": {}}
+    write_lines(folder, rows, media="image", protocols=rules)
+    Image.new("RGB", (300, 100), "antiquewhite").save(folder / "page.png")
+    (tmp_path / "read.json").write_text(json.dumps(READ))
+    result = hd.score(str(folder), tmp_path / "read.json", Settings(details=True))
+    path = tmp_path / "report.html"
+    path.write_text(report_page(result, load_benchmark(str(folder))), encoding="utf-8")
+    return path, result
+
+
+def test_words_in_another_order_are_nowhere_wrong_and_letters_are_in_both():
+    def wrong(read):
+        match = FieldMatch("text", "substituted", f"{LEFT}\n{RIGHT}", read, 0.5)
+        row = shown_field(match, "different", FULL)
+        sides = row.reference.parts, row.prediction.parts
+        return [[part.text for part in side if part.differs] for side in sides]
+
+    assert wrong(READ["p01"]) == [[], []]
+    assert wrong(READ["p02"]) == [["ſſ"], ["ff"]]
+    assert wrong(READ["p04"]) == [["\n"], [" "]]
+
+
+def test_texts_that_look_like_yaml_are_not_warned_of(report):
+    _, result = report
+    assert result.answered == len(READ) - 1
+    assert "no_record" not in [warning.kind for warning in result.reading.warnings]
+
+
+@pytest.mark.slow
+def test_a_page_says_what_its_lines_are_and_prints_four_at_most_to_a_sheet(report, browser):
+    path, _ = report
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(path.as_uri())
+    item = page.locator(".item", has_text="p01")
+    assert item.locator(".moved").count() > 0
+    assert item.locator(":is(ins, del)").count() == 0
+    rows = page.locator(".confused tbody tr").all_inner_texts()
+    assert "ſ\tf\t2 of 22\tnaſſ → nafſ" in rows
+    assert "↵\t␣\t1 of 33\tviel↵ Rock: → viel Rock:" in rows
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert Axe().run(page).violations_count == 0
+    paper = PdfDocument(page.pdf(format="A4"))
+    sheets = [sheet.get_textpage().get_text_range() for sheet in paper]
+    on_sheet = [sum(f"\n{name}" in f"\n{text}" for name in READ) for text in sheets]
+    assert sum(on_sheet) == len(READ)
+    assert max(on_sheet) == 4
+    page.close()

@@ -67,8 +67,7 @@ def test_a_page_says_what_its_lines_are_and_prints_four_at_most_to_a_sheet(repor
     assert item.locator(".moved").count() > 0
     assert item.locator(":is(ins, del)").count() == 0
     rows = page.locator(".confused tbody tr").all_inner_texts()
-    assert "ſ\tf\t2 of 22\tnaſſ → nafſ" in rows
-    assert "↵\t␣\t1 of 33\tviel↵ Rock: → viel Rock:" in rows
+    assert rows == ["ſ\tf\t2 of 22\tnaſſ → nafſ"]  # none of p01, whose lines are elsewhere
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert Axe().run(page).violations_count == 0
     paper = PdfDocument(page.pdf(format="A4"))

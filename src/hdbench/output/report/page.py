@@ -232,8 +232,8 @@ def _label_style(language: str) -> Markup:
 
 
 def _sign(text: str) -> str:
-    """Return one or two confused characters, a blank and a mark without its letter among them."""
-    return ("◌" * bool(combining(text[0])) + text).replace(" ", "␣")
+    """Return one or two confused characters; a mark without its letter has a circle instead."""
+    return "◌" * bool(combining(text[0])) + text
 
 
 _SHORT = {"true_positives": "TP", "false_positives": "FP", "false_negatives": "FN"}

@@ -80,7 +80,8 @@ OTHER_FIELD_LENGTH = 3
 chance."""
 
 PAGE_SIMILARITY = 0.5
-"""Minimum similarity of the text of a page to one whose characters are taken for confused."""
+"""Minimum share of a page's characters that need no edit, if others are taken for confused: where
+lines are in another order, letters meet by chance."""
 
 MAX_EXAMPLE = 20
 """Maximum number of characters of an example before and after what was confused."""
@@ -235,9 +236,11 @@ def summarise(
     examples: dict[tuple[str, str], str] = {}
     for match, error in chain.from_iterable(items):
         fields.setdefault(field_name(match.field), Counter())[error] += 1
-        if error == "ocr" or (pages and match.similarity >= PAGE_SIMILARITY):
-            truth = unicodedata.normalize("NFC", text_of(match.reference))
-            answer = unicodedata.normalize("NFC", text_of(match.prediction))
+        if error != "ocr" and not pages:
+            continue
+        truth = unicodedata.normalize("NFC", text_of(match.reference))
+        answer = unicodedata.normalize("NFC", text_of(match.prediction))
+        if error == "ocr" or Levenshtein.normalized_similarity(truth, answer) >= PAGE_SIMILARITY:
             for old, new, place in _confused(truth, answer, watched):
                 if not any(map(str.isspace, old + new)):
                     confused[old, new] += 1

@@ -103,9 +103,13 @@ def is_template(value: dict[str, Any]) -> bool:
         >>> is_template({"title": "string", "year": 1924})
         False
     """
-    leaves = (leaf for leaf in islice(leaves_of(value), MAX_LEAVES) if leaf[1] != 0)
-    found = (_is_placeholder(path, str(text)) for path, text in leaves)
-    return next(found, False) and all(found)
+    has_placeholder = False
+    for path, text in islice(leaves_of(value), MAX_LEAVES):
+        if text != 0:
+            if not _is_placeholder(path, str(text)):
+                return False
+            has_placeholder = True
+    return has_placeholder
 
 
 def _is_placeholder(path: Place, text: str) -> bool:

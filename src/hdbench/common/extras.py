@@ -5,7 +5,6 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, distribution, requires, version
 from urllib.parse import urlsplit
 
 from hdbench.errors import HdbenchError, Message
@@ -47,11 +46,12 @@ def install_command(extra: str) -> str:
     Args:
         extra: its name, such as `vlm`.
     """
+    from importlib import metadata  # noqa: PLC0415  slow to import
     from urllib.request import url2pathname  # noqa: PLC0415  slow to import
 
     try:
-        origin = json.loads(distribution("hdbench").read_text("direct_url.json") or "{}")
-    except PackageNotFoundError:  # a checkout on the path that was never installed
+        origin = json.loads(metadata.distribution("hdbench").read_text("direct_url.json") or "{}")
+    except metadata.PackageNotFoundError:  # a checkout on the path that was never installed
         origin = {}
     url = origin.get("url", "")
     source = [f"hdbench[{extra}]"]
@@ -74,9 +74,11 @@ def missing_packages(extra: str) -> list[str]:
     """
     if not _is_installed("hdbench"):
         return []
+    from importlib import metadata  # noqa: PLC0415  slow to import
+
     from packaging.requirements import Requirement  # noqa: PLC0415  slow to import
 
-    requirements = [Requirement(line) for line in requires("hdbench") or ()]
+    requirements = [Requirement(line) for line in metadata.requires("hdbench") or ()]
     return [
         requirement.name
         for requirement in requirements
@@ -87,8 +89,10 @@ def missing_packages(extra: str) -> list[str]:
 
 
 def _is_installed(package: str) -> bool:
+    from importlib import metadata  # noqa: PLC0415  slow to import
+
     try:
-        version(package)
-    except PackageNotFoundError:
+        metadata.version(package)
+    except metadata.PackageNotFoundError:
         return False
     return True

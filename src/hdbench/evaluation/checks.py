@@ -88,14 +88,14 @@ class Seen:
         count: how often.
         ids: the first items.
         shown: how it is shown to a person.
-        truth: the ground truth of the first item.
+        truth: the hash of the first item's ground truth.
         truths_differ: whether another item has a different ground truth.
     """
 
     count: int = 0
     ids: list[str] = field(default_factory=list)
     shown: str = ""
-    truth: Any = None
+    truth: bytes = b""
     truths_differ: bool = False
 
     def add(self, item_id: str) -> None:
@@ -186,14 +186,13 @@ class Checks:
         self._fields.add(answer, scored)
         # By the record, as a model can think something different each time, and by the text, as a
         # harness can put an item's own id into the record. A hash needs little space.
-        record = repr(answer.prediction)
+        record, of_truth = repr(answer.prediction), _digest(repr(truth))
         for digest in map(_digest, dict.fromkeys((record, answer.text or record))):
             seen = self._answers[digest]
             seen.add(answer.id)
             if seen.count == 1:
-                seen.truth = truth
-            elif not seen.truths_differ:
-                seen.truths_differ = self._differ(truth, seen.truth)
+                seen.truth = of_truth
+            seen.truths_differ |= seen.truth != of_truth
             if seen.count == FEW:
                 seen.shown = shown(answer.prediction, ANSWER_SHOWN)
         if scored.coverage == "answered":
@@ -209,11 +208,6 @@ class Checks:
                 seen = self._types[name]
                 seen.add(answer.id)
                 seen.shown = seen.shown or shown(value)
-
-    def _differ(self, *truths: dict[str, Any]) -> bool:
-        """Return whether two ground truths differ in what is scored."""
-        one, other = truths
-        return one != other and bool(self.metric.prepare(one) != self.metric.prepare(other))
 
     def _coverage(self) -> Iterator[RunWarning]:
         unanswered, unparsable, truncated = (

@@ -27,6 +27,9 @@ from hdbench.scoring.metric import (
 WORST = 5
 """Number of worst items that are kept, with what is wrong in them."""
 
+ROWS = 1_000
+"""Number of items whose statistics are moved at a time."""
+
 MAX_REASON = 80
 """Maximum number of characters of a reason why there is no answer."""
 
@@ -103,7 +106,7 @@ class ScoreCollector:
         self.texts = self.undivided = 0
         self.reasons: Counter[str] = Counter()
         self._columns: dict[str, list[float]] = {name: [] for name in metric.statistics}
-        self._appends = [column.append for column in self._columns.values()]
+        self._rows: list[list[float]] = []  # of the last items, not yet in the columns
         self._ids: list[str] = []
         self._statuses: list[Status] = []
         self._kinds: Counter[Kind] = Counter()
@@ -154,9 +157,9 @@ class ScoreCollector:
         elif coverage == "answered" and status != "clean":
             lost = metric.score(None, prepared).statistics
             self._strict[answer.id] = {name: number for name, number in lost.items() if number}
-        numbers = map(statistics.get, metric.statistics, repeat(0))
-        for append, number in zip(self._appends, numbers, strict=False):
-            append(number)
+        self._rows.append([*map(statistics.get, metric.statistics, repeat(0))])
+        if len(self._rows) == ROWS:
+            self._settle()
         counts = self._fields[stratum or 0]
         for outcome, paths in score.fields.items():
             if paths:  # to count none takes time, too
@@ -166,6 +169,14 @@ class ScoreCollector:
         if self._details:
             self._per_item.append(item.details())
         return item
+
+    def _settle(self) -> None:
+        """Move the last items' statistics into the columns, many at a time: it takes less time."""
+        for column, numbers in zip(
+            self._columns.values(), zip(*self._rows, strict=True), strict=bool(self._rows)
+        ):
+            column.extend(numbers)
+        self._rows.clear()
 
     def _count_reason(self, coverage: Coverage, error: str | None) -> None:
         if coverage != "unanswered" or not error:
@@ -195,6 +206,7 @@ class ScoreCollector:
         Raises:
             HdbenchError: the ground truths have nothing to score by.
         """
+        self._settle()
         outcomes: dict[Outcome, Counter[str]] = {outcome: Counter() for outcome in OUTCOMES}
         for by_outcome in self._fields.values():
             for outcome, counts in by_outcome.items():

@@ -1,6 +1,7 @@
 """The form in which texts are compared: what is canonically equal is equal."""
 
 import re
+from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 from unicodedata import combining, is_normalized, normalize
@@ -102,9 +103,14 @@ def _is_plain(value: Any) -> bool:
             elif kind not in _WITHOUT_TEXT:
                 return False
     try:
-        text = "".join(texts)  # in canonical form only if each of them is
+        return are_plain(texts)
     except TypeError:  # a key of another type, from Python
         return False
+
+
+def are_plain(texts: Iterable[str]) -> bool:
+    """Whether texts are surely in canonical form, as nearly all are."""
+    text = "".join(texts)  # in canonical form only if each of them is
     return text.replace("\n", "").isprintable() and (text.isascii() or is_normalized("NFC", text))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hdbench.scoring.canonical_form import check_form
+from hdbench.scoring.canonical_form import are_plain, check_form
 from hdbench.scoring.metric import Outcome
 from hdbench.scoring.records.tree import Check, PathRules, Record
 from hdbench.scoring.similarity import similarity
@@ -91,6 +91,10 @@ def compare_fields(
     """
     if leaves == references and all(check.compare is None for check in expected):
         return Fields(list(references), [], [], [], {})
+    # Of most answers, none of the values has to be asked.
+    canonical = canonical and not are_plain(
+        value for value in leaves.values() if type(value) is str
+    )
     correct: list[str] = []
     substituted: list[str] = []
     missing: list[str] = []
@@ -107,8 +111,8 @@ def compare_fields(
         if compare is None and value == reference:
             correct.append(path)
             continue
-        if canonical and not (type(value) is str and value.isascii() and value.isprintable()):
-            check_form(value)  # of most values this need not be asked
+        if canonical:
+            check_form(value)
         same = (compare or similarity)(reference, value)
         (correct if same >= threshold else substituted).append(path)
         if same != 1.0:

@@ -83,4 +83,5 @@ def test_lists_long_and_many_values_are_not_compared(values):
 
 
 def test_texts_and_numbers_are_compared_missing_values_not():
-    assert marked_values(["Mai", None, 7]) == [[("Mai", True)], [], [("7", True)]]
+    parts = [[("Mai", True, False)], [], [("7", True, False)]]
+    assert marked_values(["Mai", None, 7]) == parts

@@ -45,6 +45,7 @@ def test_words_in_another_order_are_nowhere_wrong_and_letters_are_in_both():
         match = FieldMatch("text", "substituted", f"{LEFT}\n{RIGHT}", read, 0.5)
         row = shown_field(match, "different", FULL)
         sides = row.reference.parts, row.prediction.parts
+        assert any(part.moved for part in sides[0]) == (read == READ["p01"])
         return [[part.text for part in side if part.differs] for side in sides]
 
     assert wrong(READ["p01"]) == [[], []]

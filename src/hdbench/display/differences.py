@@ -25,10 +25,12 @@ class TextPart(NamedTuple):
     Attributes:
         text: the piece.
         differs: whether the other text lacks it or has something else there.
+        moved: whether both have it, in another order.
     """
 
     text: str
     differs: bool
+    moved: bool = False
 
 
 def differences(reference: str, prediction: str) -> tuple[list[TextPart], list[TextPart]]:

@@ -82,8 +82,8 @@ def test_an_item_has_what_runs_say_and_what_is_accepted(opened):
     }
     assert place["label"] == {"en": "Imprint › Place", "de": "Imprint › Place"}
     assert [(each["parts"], each["runs"]) for each in title["candidates"]] == [
-        ([("Faust", False)], ("one", "three")),
-        ([("Faus", False), ("s", True), ("t", False)], ("two",)),
+        ([("Faust", False, False)], ("one", "three")),
+        ([("Faus", False, False), ("s", True, False), ("t", False, False)], ("two",)),
     ]
     assert [each["is_nothing"] for each in year["candidates"]] == [False, True]
     assert year["kind"] == "integer"

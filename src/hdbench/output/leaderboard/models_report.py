@@ -143,6 +143,12 @@ def models_page(
         models=[short_name(name) for name in models],
         more_models=sum(len(board.rows) for board in boards) - len(models),
         items=list(enumerate(shown, 1)),
+        has_lines=any(
+            row is not None and row.lines
+            for item in shown
+            for field in item.differing
+            for row in field.readings
+        ),
         more_items=len(items) - len(shown),
         typical=typical,
         pictures=item_pictures(benchmark, [*middle, *(item.id for item in shown)]),
@@ -200,7 +206,7 @@ def _field(
         name=first.name,
         # Without marks: which letters differ depends on the model.
         truth=first.reference._replace(
-            parts=[part._replace(differs=False) for part in first.reference.parts]
+            parts=[part._replace(differs=False, moved=False) for part in first.reference.parts]
         ),
         readings=[None if view.is_lost else row for view, row in zip(views, rows, strict=True)],
         is_wrong=any(view.is_lost for view in views)

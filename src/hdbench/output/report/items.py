@@ -274,11 +274,11 @@ def shown_field(
 def _parts(pieces: Iterable[Piece], most: int) -> list[TextPart]:
     """Return the first characters of a text whose words in another order are not wrong."""
     parts = []
-    for differs, group in groupby(pieces, key=lambda piece: piece.kind == "wrong"):
+    for kind, group in groupby(pieces, key=lambda piece: piece.kind):
         text = "".join(piece.text for piece in group)[:most]
         most -= len(text)
         if text:
-            parts.append(TextPart(text, differs))
+            parts.append(TextPart(text, kind == "wrong", kind == "moved"))
     return parts
 
 

@@ -1,4 +1,4 @@
-"""Published examples of jiwer and dinglehopper, where their definitions agree with ours.
+"""Published examples of jiwer, dinglehopper and KaMI, where their definitions agree with ours.
 
 dinglehopper divides by the longer text: of its examples, these have none longer than the reference.
 """
@@ -66,3 +66,19 @@ def test_examples_of_dinglehopper(name, reference, prediction, options, expected
     decomposed = unicodedata.normalize("NFD", prediction)
     assert figure_of(name, reference, prediction, **options) == expected
     assert figure_of(name, reference, decomposed, **options) == expected
+
+
+def test_the_example_of_kami():
+    """The first example in the documentation of KaMI-lib 0.1.13."""
+    reference = (
+        "Les 13 ans de Maxime ? étaient, Déjà terriblement, savants ! - La Curée, 1871. En avant, "
+        "pour la lecture."
+    )
+    prediction = (
+        "Les 14a de Maxime ! étaient, djàteriblement, savants - La Curée, 1871. En avant? pour la "
+        "leTTture."
+    )
+    metric = make_metric("text_cer")
+    found = metric.score({"text": prediction}, metric.prepare({"text": reference})).statistics
+    assert (found["cer_errors"], found["wer_errors"]) == (14, 8)
+    assert (found["cer"], found["wer"]) == (0.13333333333333333, 0.4)

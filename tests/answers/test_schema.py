@@ -215,7 +215,7 @@ def test_a_bare_list_or_object_of_a_page_stands_for_the_page():
         ('{"properties": {"a": {"$ref": "#/$defs/b"}}}', "not a valid JSON Schema"),
         ('{"properties": {"a": {"$ref": "#"}}}', "refers to itself"),
         ('{"$defs": {"a": {"items": {"$ref": "#/$defs/a"}}}, "$ref": "#/$defs/a"}', "itself"),
-        ('{"a": ' * 200 + "1" + "}" * 200, "not JSON"),
+        ('{"a": ' * 200 + "1" + "}" * 200, "not usable JSON: nested"),
     ],
 )
 def test_an_unusable_schema_is_refused_with_its_file(tmp_path, text, message):
@@ -223,7 +223,7 @@ def test_an_unusable_schema_is_refused_with_its_file(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(HdbenchError, match=message) as refused:
         AnswerSchema.load(path)
-    assert str(refused.value).startswith(f"{path}: ")
+    assert str(refused.value).startswith(f"{path}:")
     assert "\n" not in str(refused.value)
 
 

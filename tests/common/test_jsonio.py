@@ -146,5 +146,5 @@ def test_a_number_of_5000_digits_is_refused_in_one_line(decoder):
 
 def test_a_file_that_is_not_json_is_named_with_the_place_in_it(tmp_path):
     assert parse_file('{"a": 1}', tmp_path / "a.json") == {"a": 1}
-    with pytest.raises(HdbenchError, match=r"a\.json: not JSON: .*column 7"):
+    with pytest.raises(HdbenchError, match=r"a\.json:1: not JSON: .*column 7"):
         parse_file('{"a": ', tmp_path / "a.json")

@@ -13,7 +13,7 @@ from gradio_client import handle_file
 from helpers.run_folders import write_cards
 from helpers.waiting import until
 from home.collections import make_collection
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 from running.faulty_server import FaultyServer, Response, completion
 from space.servers import free_port, wait_for_client
 
@@ -89,7 +89,9 @@ def test_scoring_and_running_run_nothing_of_the_folder(hostile, told):
     (hostile / "hdb/cards/prompt.txt").write_text("Read the card.")
     (hostile / "images").mkdir()
     for number in (1, 2):
-        Image.new("L", (60, 40), 255).save(hostile / f"images/{number}.png")
+        image = Image.new("L", (400, 100), 255)
+        ImageDraw.Draw(image).text((20, 20), "Basel 1912", 0, ImageFont.load_default(size=48))
+        image.save(hostile / f"images/{number}.png")
     asked = ["run", "hdb/cards", "--model", "tesseract", "--images", "images", "--out"]
     for command in (
         ["score", "hdb/cards", "answers.jsonl"],

@@ -16,7 +16,15 @@ from hdbench.answers.records import table_answers
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import rows_table
 from hdbench.common.bounds import MAX_LINE, MAX_OPEN, MAX_WHOLE
-from hdbench.common.jsonio import UNIQUE, parse_json, parse_line, plain_id, raw_lines, read_jsonl
+from hdbench.common.jsonio import (
+    UNIQUE,
+    parse_file,
+    parse_json,
+    parse_line,
+    plain_id,
+    raw_lines,
+    read_jsonl,
+)
 from hdbench.errors import HdbenchError, Message, os_reason
 
 MAX_FILE = 2**48
@@ -361,28 +369,3 @@ def read_whole(path: Path, name: str) -> bytes:
             most=MAX_WHOLE >> 20,
         )
     return raw
-
-
-def parse_file(text: str, name: str, decoder: json.JSONDecoder = UNIQUE) -> Any:
-    """Return the value of a whole JSON file.
-
-    Args:
-        text: what is in it.
-        name: what messages call it.
-        decoder: see `parse_json`.
-
-    Raises:
-        HdbenchError: see `parse_json`.
-    """
-    try:
-        return parse_json(text, decoder)
-    except json.JSONDecodeError as error:
-        raise HdbenchError(
-            "{place}:{line}: not JSON: {why} (column {column})",
-            place=name,
-            line=error.lineno,
-            why=Message(error.msg),
-            column=error.colno,
-        ) from error
-    except ValueError as error:
-        raise HdbenchError("{place}: not usable JSON: {why}", place=name, why=error) from error

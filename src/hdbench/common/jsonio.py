@@ -234,22 +234,29 @@ def _first_not_finite(value: Any) -> list[str]:
     return []
 
 
-def parse_file(text: str, path: Path) -> Any:
-    """Return the value of a JSON file.
+def parse_file(text: str, name: object, decoder: json.JSONDecoder = UNIQUE) -> Any:
+    """Return the value of a whole JSON file.
 
     Args:
-        text: what is in the file.
-        path: the file, for messages.
+        text: what is in it.
+        name: what messages call it.
+        decoder: see `parse_json`.
 
     Raises:
-        HdbenchError: the text is not JSON.
+        HdbenchError: the text is not JSON, or not usable; see `parse_json`.
     """
     try:
-        return parse_json(text)
-    except ValueError as error:
+        return parse_json(text, decoder)
+    except json.JSONDecodeError as error:
         raise HdbenchError(
-            "{place}: not JSON: {why}", place=path, why=json_reason(error)
+            "{place}:{line}: not JSON: {why} (column {column})",
+            place=name,
+            line=error.lineno,
+            why=Message(error.msg),
+            column=error.colno,
         ) from error
+    except ValueError as error:
+        raise HdbenchError("{place}: not usable JSON: {why}", place=name, why=error) from error
 
 
 def json_reason(error: ValueError) -> Message:

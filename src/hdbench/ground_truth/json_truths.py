@@ -10,12 +10,12 @@ from hdbench.answers.encodings import decode
 from hdbench.answers.entries import nested, shown
 from hdbench.answers.forms import JSON_LINES, of_other_kind, other_kind
 from hdbench.answers.ids import plain_form
-from hdbench.answers.json_files import objects_in, parse_file, read_whole
+from hdbench.answers.json_files import objects_in, read_whole
 from hdbench.answers.members import Folder
 from hdbench.answers.records import Truth, Truths
 from hdbench.answers.tables import Table, rows_table
 from hdbench.common.bounds import MAX_LINE
-from hdbench.common.jsonio import EXACT, read_jsonl
+from hdbench.common.jsonio import EXACT, parse_file, read_jsonl
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from hdbench.answers.json_files import is_one_object, parse_file
+from hdbench.answers.json_files import is_one_object
 from hdbench.answers.members import Folder
 from hdbench.answers.run_parts import run_parts
-from hdbench.common.jsonio import whole_file
+from hdbench.common.jsonio import parse_file, whole_file
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import file_sha256, utf8_text
 from hdbench.errors import HdbenchError

@@ -6,10 +6,10 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
-from hdbench.answers.json_files import parse_file
 from hdbench.answers.run_parts import run_parts
 from hdbench.common.bounds import MAX_RUN_INFO
 from hdbench.common.checked import validate
+from hdbench.common.jsonio import parse_file
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import utf8_text
 from hdbench.common.written_by import check_written_by

@@ -78,11 +78,26 @@ def test_the_skip_options_give_the_sets_of_the_published_runs(runs, letters, aut
         assert {name for name, truth in truths.items() if truth is not None} == asked
 
 
+INFERRED = [(), ("function",), ("function", "correspondence")]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("inferred", [(), ("function",), ("function", "correspondence")])
+@pytest.mark.parametrize("inferred", INFERRED)
+def test_documented_agrees_with_the_naive_reference_on_every_sixth_run(
+    runs, letters, authority, inferred
+):
+    agrees(runs[::6], letters, authority, inferred)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("inferred", INFERRED)
 def test_documented_agrees_with_the_naive_reference_on_every_run(
     runs, letters, authority, inferred
 ):
+    agrees(runs, letters, authority, inferred)
+
+
+def agrees(runs, letters, authority, inferred):
     metric = LettersF1(**{f"inferred_from_{source}": True for source in inferred})
     for run, result in results(metric, runs, prepared(metric, letters, authority)):
         pairs = [(answer["answer"], letters[answer["id"]]) for answer in run["answers"]]

@@ -78,28 +78,16 @@ def test_the_skip_options_give_the_sets_of_the_published_runs(runs, letters, aut
         assert {name for name, truth in truths.items() if truth is not None} == asked
 
 
-INFERRED = [(), ("function",), ("function", "correspondence")]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("inferred", INFERRED)
-def test_documented_agrees_with_the_naive_reference_on_every_sixth_run(
-    runs, letters, authority, inferred
-):
-    agrees(runs[::6], letters, authority, inferred)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("inferred", INFERRED)
+@pytest.mark.parametrize(
+    "step", [pytest.param(6, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.nightly)]
+)
+@pytest.mark.parametrize("inferred", [(), ("function",), ("function", "correspondence")])
 def test_documented_agrees_with_the_naive_reference_on_every_run(
-    runs, letters, authority, inferred
+    runs, letters, authority, inferred, step
 ):
-    agrees(runs, letters, authority, inferred)
-
-
-def agrees(runs, letters, authority, inferred):
+    """On every sixth run, and nightly on all."""
     metric = LettersF1(**{f"inferred_from_{source}": True for source in inferred})
-    for run, result in results(metric, runs, prepared(metric, letters, authority)):
+    for run, result in results(metric, runs[::step], prepared(metric, letters, authority)):
         pairs = [(answer["answer"], letters[answer["id"]]) for answer in run["answers"]]
         micro, macro, totals = naive.score(pairs, authority, inferred=inferred)
         figures = result.figures()

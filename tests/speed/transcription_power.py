@@ -12,7 +12,7 @@ import numpy as np
 
 from hdbench.scoring import make_metric
 from hdbench.statistics.bootstrap import drawn_interval
-from hdbench.statistics.failures import decisions, figure_without_failures
+from hdbench.statistics.failures import figure_without_failures, pair_verdicts
 from hdbench.statistics.resampling import StatisticsTable, bootstrap
 
 METRIC = make_metric("text_cer")
@@ -50,7 +50,7 @@ def called_different(items, rates, failing, *, samples=SAMPLES, seed=0):
             [read(rng, hard, length, rate, share)]
             for rate, share in zip(rates, failing, strict=True)
         ]
-        [found] = decisions(runs, FIGURE, permutations=PERMUTATIONS, seed=sample)
+        [found] = pair_verdicts(runs, FIGURE, permutations=PERMUTATIONS, seed=sample)
         different += found.reads_better is not None or found.fails_less is not None
     return different / samples
 

@@ -210,7 +210,7 @@ def test_a_run_that_failed_on_everything_is_worse_and_ranked_last():
     found = compare(empty, good, **CER)
     assert (found.failures.read, found.better) == (0, "B")
     assert "cer_without_failures" not in found.figures
-    assert found.why.startswith("There is no item that neither failed on.")
+    assert found.why.startswith("One run or the other failed on every item.")
     first, last = rank_models({"empty": [empty], "good": [good]}, **CER)
     assert (first.name, last.judged, last.interval) == ("good", None, None)
     assert first.interval is not None

@@ -338,7 +338,7 @@ def objects_in(values: list[Any], name: str) -> list[tuple[str, dict[str, Any]]]
         name: what messages call its file.
 
     Raises:
-        HdbenchError: an entry is no object.
+        HdbenchError: an entry is not an object.
     """
     entries: list[tuple[str, dict[str, Any]]] = []
     for number, entry in enumerate(values, start=1):

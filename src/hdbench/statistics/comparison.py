@@ -17,12 +17,12 @@ from hdbench.scoring.metric import Figure, figure_of, judging_figure
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
 from hdbench.statistics.differences import PAIRED, Differences
 from hdbench.statistics.failures import (
-    Decision,
     Failures,
     OnCommonItems,
-    decisions,
+    PairVerdict,
     figure_without_failures,
     on_common_items,
+    pair_verdicts,
 )
 from hdbench.statistics.resampling import StatisticsTable, check_settings, rate_names, tables
 from hdbench.statistics.scored import Scored
@@ -433,11 +433,11 @@ def _by_failures(
 ) -> Iterator[_Answer]:
     """Tell runs apart on what they read and by what they failed on; enters that difference."""
     _, resamples, permutations, level, seed = drawing
-    found = decisions(
+    found = pair_verdicts(
         [[run] for run in runs], figure, permutations=permutations, level=level, seed=seed
     )
     pairs = combinations(range(len(runs)), 2)
-    for (a, b), figures, decision in zip(pairs, every, found, strict=True):
+    for (a, b), figures, verdict in zip(pairs, every, found, strict=True):
         common = on_common_items(
             [runs[a], runs[b]], figure, resamples=resamples, level=level, seed=seed
         )
@@ -447,29 +447,29 @@ def _by_failures(
             figures[figure.name] = difference
         pair = names[a], names[b]
         sentences = [
-            _on_items_read(pair, common, decision, figure.name),
-            _on_failures(pair, len(runs[a].values), decision),
+            _on_items_read(pair, common, verdict, figure.name),
+            _on_failures(pair, len(runs[a].values), verdict),
         ]
         yield _Answer(
-            decision.test,
-            decision.p_holm,
-            decision.reads_better is not None or decision.fails_less is not None,
-            decision.better,
+            verdict.test,
+            verdict.p_holm,
+            verdict.reads_better is not None or verdict.fails_less is not None,
+            verdict.better,
             joined(sentences, " "),
             None if common.spread is None else _detectable(common.spread, level, None),
-            decision.failures,
+            verdict.failures,
         )
 
 
 def _on_items_read(
     names: tuple[str, str],
     common: OnCommonItems,
-    decision: Decision,
+    verdict: PairVerdict,
     figure: str,
 ) -> Message:
-    """Return what the items say that neither run failed on."""
+    """Return how well both runs read the items on which neither failed."""
     if common.a is None or common.b is None:
-        return Message("There is no item that neither failed on.")
+        return Message("One run or the other failed on every item.")
     apart = Message("{difference:+.4f}", difference=common.a - common.b)
     if common.interval is not None:
         apart = Message(
@@ -481,21 +481,21 @@ def _on_items_read(
     return Message(
         "On the {items:,} items that neither failed on, {figure} is {rate_a:.4f} for {a} and "
         "{rate_b:.4f} for {b}: a difference of {apart}, p = {p:.2g}{corrected}.",
-        items=decision.failures.read,
+        items=verdict.failures.read,
         figure=figure,
         a=names[0],
         rate_a=common.a,
         b=names[1],
         rate_b=common.b,
         apart=apart,
-        p=decision.p_holm,
-        corrected=_of_tests(decision),
+        p=verdict.p_holm,
+        corrected=_of_tests(verdict),
     )
 
 
-def _on_failures(names: tuple[str, str], items: int, decision: Decision) -> Message:
+def _on_failures(names: tuple[str, str], items: int, verdict: PairVerdict) -> Message:
     """Return what both runs failed on, and what is not excluded."""
-    failures = decision.failures
+    failures = verdict.failures
     a, b = failures.not_excluded
     if not failures.a and not failures.b:
         return Message(
@@ -516,14 +516,14 @@ def _on_failures(names: tuple[str, str], items: int, decision: Decision) -> Mess
         upper_b=100 * b,
         one_only=failures.one_only,
         p=failures.p_holm,
-        corrected=_of_tests(decision),
+        corrected=_of_tests(verdict),
     )
 
 
-def _of_tests(decision: Decision) -> Message:
-    if decision.tests == 1:
+def _of_tests(verdict: PairVerdict) -> Message:
+    if verdict.tests == 1:
         return Message("")
-    return Message(", corrected for {count} tests", count=decision.tests)
+    return Message(", corrected for {count} tests", count=verdict.tests)
 
 
 def _corrected(comparisons: int) -> Message:

@@ -52,7 +52,7 @@ class Failures:
 
 
 @dataclass(frozen=True)
-class Decision:
+class PairVerdict:
     """Two models compared by both questions.
 
     Attributes:
@@ -136,14 +136,14 @@ def on_common_items(
     return OnCommonItems(one, other, interval, float(np.nanstd(drawn, ddof=1)))
 
 
-def decisions(
+def pair_verdicts(
     models: Sequence[Sequence[StatisticsTable]],
     figure: Figure,
     *,
     permutations: int,
     level: float = 0.95,
     seed: int = 0,
-) -> list[Decision]:
+) -> list[PairVerdict]:
     """Return what both questions say of each pair of models.
 
     Args:
@@ -195,7 +195,7 @@ def decisions(
             p_holm=corrected[1][pair],
             not_excluded=(bounds[a], bounds[b]),
         )
-        found.append(Decision(tests[pair], corrected[0][pair], len(every), failures, *better))
+        found.append(PairVerdict(tests[pair], corrected[0][pair], len(every), failures, *better))
     return found
 
 

@@ -19,7 +19,7 @@ from hdbench.statistics.bootstrap import (
     why_without,
 )
 from hdbench.statistics.comparison import check_comparable
-from hdbench.statistics.failures import decisions, figure_without_failures
+from hdbench.statistics.failures import figure_without_failures, pair_verdicts
 from hdbench.statistics.resampling import (
     NOTHING,
     Array,
@@ -330,16 +330,16 @@ def _better(
     """
     better = np.zeros((len(models), len(models)), np.bool_)
     pairs = list(combinations(range(len(models)), 2))
-    found = decisions(
+    found = pair_verdicts(
         [model.runs for model in models],
         figure,
         permutations=max(resamples, math.ceil(2 * len(pairs) / (1 - level))),
         level=level,
         seed=seed,
     )
-    for pair, decision in zip(pairs, found, strict=True):
-        if decision.better is not None:
-            better[pair[1 - decision.better], pair[decision.better]] = True
+    for pair, verdict in zip(pairs, found, strict=True):
+        if verdict.better is not None:
+            better[pair[1 - verdict.better], pair[verdict.better]] = True
     return better
 
 

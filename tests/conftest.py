@@ -73,7 +73,7 @@ hdbench.datasets.building.builder
 hdbench.evaluation.verify hdbench.output.leaderboard.formats
 hdbench.output.publishing.repositories hdbench.output.publishing.wheel hdbench.output.report.folder
 hdbench.output.report.plots hdbench.output.report.workbook
-hdbench.running.dry_run
+hdbench.models.dry_run
 hdbench.cli.score hdbench.cli.compare hdbench.cli.leaderboard hdbench.cli.report hdbench.cli.run
 json_repair xlsxwriter
 """

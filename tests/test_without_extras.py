@@ -40,7 +40,7 @@ main()
 @pytest.fixture(scope="module")
 def run_without():
     """Run the command line where the packages of some extras are not installed."""
-    modules = ("hdbench.cli", "hdbench.datasets.building.builder", "hdbench.running.dry_run")
+    modules = ("hdbench.cli", "hdbench.datasets.building.builder", "hdbench.models.dry_run")
     forks = Forks(*modules, **PLAIN)
 
     def run_without(*extras, arguments, cwd):

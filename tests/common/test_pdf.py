@@ -11,8 +11,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from hdbench.common.thumbnails import thumbnail
-from hdbench.running.backend import ImageLimits
-from hdbench.running.images import load_images
+from hdbench.models.backend import ImageLimits
+from hdbench.models.images import load_images
 
 files = sorted(Path(sys.argv[1]).glob("*.pdf")) * 30
 limits = ImageLimits(max_side=900)

@@ -10,8 +10,8 @@ from hdbench.datasets.building.media import copy_media
 from hdbench.datasets.building.source import folder_source
 from hdbench.datasets.collecting.media import find_media
 from hdbench.errors import HdbenchError
-from hdbench.running.backend import ImageLimits
-from hdbench.running.images import encoded_images, load_images
+from hdbench.models.backend import ImageLimits
+from hdbench.models.images import encoded_images, load_images
 
 
 @pytest.fixture

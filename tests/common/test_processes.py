@@ -13,8 +13,8 @@ from gradio_client import handle_file
 from helpers.run_folders import write_cards
 from helpers.waiting import until
 from home.collections import make_collection
+from models.faulty_server import FaultyServer, Response, completion
 from PIL import Image, ImageDraw, ImageFont
-from running.faulty_server import FaultyServer, Response, completion
 from space.servers import free_port, wait_for_client
 
 from hdbench.common import processes

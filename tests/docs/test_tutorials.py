@@ -17,7 +17,7 @@ from helpers.forks import Forks
 from helpers.invented_cards import InventedCards
 from helpers.pages import blocks, commands
 from helpers.plain import PLAIN
-from running.faulty_server import FaultyServer, Response, completion
+from models.faulty_server import FaultyServer, Response, completion
 
 from hdbench.annotating.checking.value_check import ValueCheck
 from hdbench.annotating.editor import Editor
@@ -160,7 +160,7 @@ def test_a_model_behind_an_api_reads_the_cards(tmp_path, run_hdbench):
 
 LOCAL = """
 tiny_llava datasets hdbench.cli hdbench.output.report.folder hdbench.output.report.plots
-hdbench.running.transformers_backend
+hdbench.models.transformers_backend
 """
 """What the commands of a local model import; `tiny_llava` is beside `forks.py`."""
 

@@ -2,7 +2,7 @@
 
 from dataclasses import fields
 
-from hdbench.running.backend import Asked, Decoding
+from hdbench.models.backend import Asked, Decoding
 
 _OF_ASKED = {field.name for field in fields(Asked)}
 

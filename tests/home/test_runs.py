@@ -12,11 +12,11 @@ from helpers.waiting import until
 from home.asking import picture
 from home.collections import make_collection
 from home.served import ServedHome
-from running.faulty_server import FaultyServer, Response, completion
+from models.faulty_server import FaultyServer, Response, completion
 
 from hdbench.errors import HdbenchError
 from hdbench.home.collection import opened
-from hdbench.running.backend import Asked
+from hdbench.models.backend import Asked
 
 pytestmark = pytest.mark.slow
 

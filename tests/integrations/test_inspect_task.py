@@ -19,8 +19,8 @@ from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.evaluation.score import Settings
 from hdbench.integrations.inspect_task import benchmark_task
-from hdbench.running.backend import ImageLimits
-from hdbench.running.images import encoded_images
+from hdbench.models.backend import ImageLimits
+from hdbench.models.images import encoded_images
 
 pytestmark = pytest.mark.nightly
 

@@ -6,7 +6,7 @@ import shutil
 import pytest
 import yaml
 from hub.server import EXPIRED, WRITER, serving_hub
-from running.faulty_server import FaultyServer, Response, completion
+from models.faulty_server import FaultyServer, Response, completion
 
 from hdbench import __version__
 

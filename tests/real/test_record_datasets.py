@@ -11,7 +11,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.datasets.building.builder import build
 from hdbench.datasets.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
-from hdbench.running.choosing import of_benchmark
+from hdbench.models.choosing import of_benchmark
 
 pytestmark = pytest.mark.slow
 

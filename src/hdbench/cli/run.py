@@ -14,11 +14,11 @@ from hdbench.cli.terminal import say, say_error, shown
 from hdbench.common.extras import needed
 from hdbench.common.regular_files import not_opened
 from hdbench.errors import HdbenchError
-from hdbench.running.choosing import Choice, named_ids, of_benchmark, own_images, part_of
-from hdbench.running.dry_run import describe_run
-from hdbench.running.options import RunOptions
-from hdbench.running.planning import RunPlan, run_name
-from hdbench.running.run import RunOutcome
+from hdbench.models.choosing import Choice, named_ids, of_benchmark, own_images, part_of
+from hdbench.models.dry_run import describe_run
+from hdbench.models.options import RunOptions
+from hdbench.models.planning import RunPlan, run_name
+from hdbench.models.run import RunOutcome
 
 INTERRUPTED = 130
 """The exit status of a program that Ctrl-C ended."""
@@ -118,7 +118,7 @@ def command(
             }
         )
         with needed("cluster", "--engine needs"):
-            from hdbench.running.engines import start_parts  # noqa: PLC0415  an extra
+            from hdbench.models.engines import start_parts  # noqa: PLC0415  an extra
         outcome = start_parts(
             engine, tasks, plan, run, ["run", benchmark, *arguments], again=retry_failed
         )

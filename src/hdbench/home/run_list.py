@@ -33,12 +33,12 @@ from hdbench.common.texts import LANGUAGES
 from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError, Message
 from hdbench.home.stamped import Stamped
+from hdbench.models.backend import Asked
+from hdbench.models.locks import is_locked, lock_of
+from hdbench.models.planning import run_name
+from hdbench.models.run import read_outcome
 from hdbench.results.run_info import is_run, read_run_info
 from hdbench.results.run_names import run_name as run_stem
-from hdbench.running.backend import Asked
-from hdbench.running.locks import is_locked, lock_of
-from hdbench.running.planning import run_name
-from hdbench.running.run import read_outcome
 
 if TYPE_CHECKING:
     from hdbench.home.collection import Collection

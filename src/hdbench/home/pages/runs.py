@@ -14,7 +14,7 @@ from hdbench.errors import HdbenchError, Message
 from hdbench.home.collection import Collection
 from hdbench.home.page import Done, HomePage, Visit
 from hdbench.home.uploads import uploaded
-from hdbench.running.backend import Asked
+from hdbench.models.backend import Asked
 
 
 @cache

@@ -1,0 +1,304 @@
+"""Backends: questions in, replies out. `BACKENDS` lists them."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from pkgutil import resolve_name
+from types import MappingProxyType
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from hdbench.errors import HdbenchError, Message
+from hdbench.models.endpoint_listing import Prices
+from hdbench.models.model_files import model_name
+
+LOST_IN_A_ROW = 10
+"""This many items in a row without an answer end a run."""
+
+IMAGES = {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".pdf"}
+"""Extensions of the files that a model is shown."""
+
+
+class Question(NamedTuple):
+    """An item to be answered.
+
+    Attributes:
+        id: the item's id.
+        media: what the model is shown: images in order, or one PDF; the backend opens them.
+        text: what it is given instead of media.
+        values: name → what replaces it in the prompt, where it is in braces.
+        without_media: whether the model gets the prompt alone, though the item has media.
+    """
+
+    id: str
+    media: Sequence[Path]
+    text: str = ""
+    values: Mapping[str, str] = MappingProxyType({})
+    without_media: bool = False
+
+    @property
+    def shows_media(self) -> bool:
+        """Return whether the model is shown images."""
+        return not (self.text or self.without_media)
+
+    def in_prompt(self, prompt: str) -> str:
+        r"""Return the prompt for this item: its values filled in, and its text at the end.
+
+        Example:
+            >>> Question("2", [], "<b>", {"page": "7"}).in_prompt('Fix page {page}: {"a": {id}}')
+            'Fix page 7: {"a": {id}}\n\n<b>'
+        """
+        filled = re.sub(r"\{([^{}]+)\}", lambda match: self.values.get(match[1], match[0]), prompt)
+        return f"{filled.rstrip()}\n\n{self.text}" if self.text else filled
+
+
+CUT_OFF = Message("cut off before any text: raise --option max_new_tokens=N")
+EMPTY = Message("an empty answer")
+"""Why there is no answer, where a model wrote nothing."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The outcome of one question.
+
+    Attributes:
+        text: what the model wrote; None if nothing came back.
+        tokens: `input` and `output`, if they were counted.
+        seconds: how long it took; in a batch, the batch's time divided by its size.
+        finish_reason: why the model stopped, such as `stop` or `length`, if known.
+        constrained: whether the model was asked to hold the answer to the benchmark's schema.
+        keeps_schema: whether it did, where it was asked to.
+        error: in one line, what went wrong if there is no answer.
+        fingerprint: of the server's configuration; not recorded with the answer.
+    """
+
+    text: str | None
+    tokens: dict[str, int] | None = None
+    seconds: float | None = None
+    finish_reason: str | None = None
+    constrained: bool = False
+    keeps_schema: bool | None = None
+    error: str | None = None
+    fingerprint: str | None = None
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """Rules by which answers are sampled.
+
+    Attributes:
+        max_new_tokens: where an answer is cut off.
+        temperature: 0 is greedy.
+        top_p: nucleus sampling; 1 is off.
+        seed: for the random numbers.
+        schema: hold answers to the benchmark's schema, where the backend can.
+    """
+
+    max_new_tokens: int = 4096
+    temperature: float = 0.0
+    top_p: float = 1.0
+    seed: int = 0
+    schema: bool = False
+
+
+@dataclass(frozen=True)
+class ImageLimits:
+    """Limits of what is shown of an item.
+
+    Attributes:
+        max_side: maximum pixels of the longer side; larger images are scaled down.
+        pages: how many pages of a PDF, from the first.
+    """
+
+    max_side: int = 2048
+    pages: int = 5
+
+
+class Observer:
+    """Observer of a backend between replies; this base class ignores everything.
+
+    Its methods can be called from any thread.
+    """
+
+    def notice(self, message: str) -> None:
+        """Report something about the whole run that a person should know."""
+
+    def retrying(self, item_id: str, failure: str, seconds: float) -> None:
+        """Report that an item got no answer and will be asked again after some seconds."""
+
+
+SILENT = Observer()
+
+
+class Backend(ABC):
+    """A way to ask a model: questions in, replies out.
+
+    Args:
+        asked: the model, and how it is asked.
+        prompt: the prompt's text.
+        schema: the benchmark's answer schema.
+
+    Raises:
+        HdbenchError: it lacks something, or has no such model.
+    """
+
+    def __init__(self, asked: "Asked", prompt: str, schema: dict[str, Any] | None) -> None:
+        self.asked, self.prompt, self.schema = asked, prompt, schema
+
+    @abstractmethod
+    def settings(self) -> Mapping[str, Any]:
+        """Return the settings that define a run: model, revision and all that can change an answer.
+
+        JSON data. A resumed run must have the same settings.
+        """
+
+    @abstractmethod
+    def hardware(self) -> Mapping[str, Any]:
+        """Return the hardware and versions, as JSON data; they may differ between sittings."""
+
+    @abstractmethod
+    def answer(
+        self,
+        questions: Iterable[Question],
+        *,
+        observer: Observer = SILENT,
+    ) -> Generator[tuple[str, Reply], None, None]:
+        """Yield each question's id and reply, as they come, in any order; closing stops it at once.
+
+        Questions are taken only as they can be worked on, so a long run needs no more memory than
+        a short one. If one item fails, its reply has an `error`, and the others go on.
+
+        Args:
+            questions: what to ask.
+            observer: notified of events between replies.
+
+        Raises:
+            HdbenchError: nothing can be answered at all: no such model, no connection, a wrong key.
+        """
+
+    def prices(self) -> Prices | None:
+        """Return the server's prices for the model; None if it does not list them."""
+        return None
+
+    def close(self) -> None:  # noqa: B027  most hold nothing
+        """Release its resources."""
+
+
+class BackendKind(NamedTuple):
+    """A backend as it declares itself; nothing else in hdbench knows backends by their names.
+
+    Attributes:
+        name: as run.json has it.
+        source: its class, as `module:class`; imported when it is first used.
+        extra: the extra of hdbench that has the packages it needs.
+        is_remote: whether items go to the server at `--endpoint`, which may charge for them.
+        loads_model: whether it loads a model from a folder or the Hub, onto an accelerator.
+        reads_prompts: whether it answers a prompt; otherwise it reads the text of images.
+    """
+
+    name: str
+    source: str
+    extra: str | None = None
+    is_remote: bool = False
+    loads_model: bool = False
+    reads_prompts: bool = True
+
+
+BACKENDS = {
+    kind.name: kind
+    for kind in (
+        BackendKind(
+            "transformers",
+            "hdbench.models.transformers_backend:TransformersBackend",
+            extra="vlm",
+            loads_model=True,
+        ),
+        BackendKind("endpoint", "hdbench.models.endpoint_backend:EndpointBackend", is_remote=True),
+        BackendKind(
+            "tesseract",
+            "hdbench.models.tesseract_backend:TesseractBackend",
+            reads_prompts=False,
+        ),
+    )
+}
+"""Name → backend."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Who is asked, and how.
+
+    Attributes:
+        model: its name: a repository on the Hub, a folder, or what a server calls it.
+        backend: a name in `BACKENDS`; None leaves the choice to the model and the endpoint.
+        endpoint: the address of an OpenAI-compatible server.
+        revision: the model's revision: a branch, tag or commit.
+        decoding: how answers are sampled; its `schema` is set by `schema` below.
+        schema: hold answers to the benchmark's schema; None does so where a server may refuse it.
+        limits: what is shown of an item.
+        batch_size: items at once, for a local model.
+        concurrency: requests at once, for a server; images at once, for Tesseract.
+        timeout: seconds for one request to a server.
+        trust_remote_code: run code that the model's repository contains.
+    """
+
+    model: str
+    backend: str | None = None
+    endpoint: str | None = None
+    revision: str | None = None
+    decoding: Decoding = field(default_factory=Decoding)
+    schema: bool | None = None
+    limits: ImageLimits = field(default_factory=ImageLimits)
+    batch_size: int = 1
+    concurrency: int = 4
+    timeout: float = 300.0
+    trust_remote_code: bool = False
+
+    @property
+    def kind(self) -> BackendKind:
+        """Return the backend that is used: the one asked for, or that of the endpoint or the model.
+
+        Raises:
+            HdbenchError: there is none of that name.
+        """
+        name = self.backend
+        if name is None:
+            of_model = BACKENDS.get(self.model, BACKENDS["endpoint"])
+            name = "transformers" if of_model.is_remote else of_model.name
+            name = name if self.endpoint is None else "endpoint"
+        if name not in BACKENDS:
+            raise HdbenchError(
+                "no backend {name!r}: choose one of {names}", name=name, names=", ".join(BACKENDS)
+            )
+        return BACKENDS[name]
+
+    @property
+    def provider(self) -> str:
+        """Return who runs the model, as run.json names it: a server's host, or `local`."""
+        if self.endpoint is None:
+            return "local"
+        return urlsplit(self.endpoint).hostname or "endpoint"
+
+    @property
+    def model_name(self) -> str:
+        """Return the model, as run.json names it."""
+        return model_name(self.model) if self.kind.loads_model else self.model
+
+
+def make_backend(asked: Asked, prompt: str, schema: dict[str, Any] | None) -> Backend:
+    """Return the backend that asks; see `Backend`.
+
+    Raises:
+        HdbenchError: there is no such local model, and no server was named.
+    """
+    has_place = "/" in asked.model or Path(asked.model).is_dir()
+    if asked.kind.loads_model and not has_place:
+        raise HdbenchError(
+            "{model}: no such folder, and models on the Hub are called OWNER/NAME: to ask a server "
+            "for it, give the server's address: --endpoint URL",
+            model=asked.model,
+        )
+    backend: type[Backend] = resolve_name(asked.kind.source)
+    return backend(asked, prompt, schema)

@@ -1,0 +1,193 @@
+"""The items that a run asks about: all of a benchmark's, some of them, or a user's images."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common import pdf
+from hdbench.common.regular_files import Entries, entries, read_at_most
+from hdbench.errors import HdbenchError
+from hdbench.models.backend import IMAGES, Question
+from hdbench.results.run_info import PartInfo
+from hdbench.results.subset import FIRST, NAMED, OF_ALL, PART
+
+MAX_IDS = 64 * 2**20
+"""Maximum number of bytes of a file with ids: a million long ones."""
+
+
+class Choice(NamedTuple):
+    """The items of a run.
+
+    Attributes:
+        questions: in the benchmark's order, or sorted by name.
+        subset: how they were chosen; None if they are all the items.
+        part: which part of a run they are; None if they are the whole.
+        passed_over: files of a folder that are not images.
+        not_opened: the paths in the folder of links, pipes and devices.
+    """
+
+    questions: list[Question]
+    subset: str | None = None
+    part: PartInfo | None = None
+    passed_over: Sequence[str] = ()
+    not_opened: Sequence[str] = ()
+
+
+def of_benchmark(
+    benchmark: Benchmark,
+    *,
+    ids: Sequence[str] = (),
+    limit: int | None = None,
+    without_media: bool = False,
+) -> Choice:
+    """Return items of a benchmark.
+
+    Args:
+        benchmark: the benchmark.
+        ids: only these items; none means all.
+        limit: at most this many, from the first.
+        without_media: ask with the prompt alone.
+
+    Raises:
+        HdbenchError: an id is not in the benchmark, the limit is below 1, the items are PDFs and
+            pypdfium2 is not installed, or they are texts and have no media to leave out.
+    """
+    if without_media and benchmark.spec.media == "text":
+        raise HdbenchError(
+            "--without-media: the items of {benchmark} are texts, which are part of the prompt",
+            benchmark=benchmark.id,
+        )
+    shown = benchmark.shown()
+    if unknown := sorted(set(ids) - shown.keys()):
+        raise HdbenchError(
+            "--ids: {benchmark} has no id {id!r} (and {more} more)"
+            if len(unknown) > 1
+            else "--ids: {benchmark} has no id {id!r}",
+            benchmark=benchmark.id,
+            id=unknown[0],
+            more=len(unknown) - 1,
+        )
+    if limit is not None and limit < 1:
+        raise HdbenchError("--limit {limit}: must be 1 or more", limit=limit)
+    chosen = [item for item in shown if not ids or item in set(ids)]
+    how = []
+    if len(chosen) < len(shown):
+        how.append(NAMED.format(count=len(chosen)))
+    if limit is not None and limit < len(chosen):
+        chosen = chosen[:limit]
+        how.append(FIRST.format(count=limit))
+    subset = f"{'; '.join(how)}, {OF_ALL.format(count=len(shown))}" if how else None
+    questions = [Question(item, *shown[item]) for item in chosen]
+    if without_media:
+        questions = [question._replace(media=[], without_media=True) for question in questions]
+    return _checked(Choice(questions, subset))
+
+
+def named_ids(text: str | None) -> list[str]:
+    """Return ids separated by commas, or those in a file with one per line; empty for None.
+
+    Raises:
+        HdbenchError: the file cannot be read, is too large, or there are no ids.
+    """
+    if text is None:
+        return []
+    try:
+        if os.path.isfile(text):
+            names = read_at_most(Path(text), MAX_IDS).decode("utf-8").splitlines()
+        else:
+            names = text.split(",")
+    except (OSError, UnicodeDecodeError) as error:
+        raise HdbenchError("--ids {given}: cannot be read: {why}", given=text, why=error) from error
+    ids = [name.strip() for name in names if name.strip()]
+    if not ids:
+        raise HdbenchError("--ids {given}: names no id", given=text)
+    return ids
+
+
+def own_images(folder: Path, *, limit: int | None = None) -> Choice:
+    """Return a user's own images in a folder: a file per item, or a folder of pages per item.
+
+    The id is the file's name without its extension, or the folder's name. Pages are in the order
+    of the numbers in their names.
+
+    Args:
+        folder: the folder.
+        limit: at most this many items, from the first.
+
+    Raises:
+        HdbenchError: there is no such folder or no image in it, two items have the same id, or
+            there are PDFs and pypdfium2 is not installed.
+    """
+    choice = _in_folder(folder)
+    if not choice.questions:
+        raise HdbenchError(
+            "{place}: no images here: they must be {images}",
+            place=folder,
+            images=", ".join(sorted(IMAGES)),
+        )
+    return _checked(choice._replace(questions=choice.questions[:limit]))
+
+
+def part_of(choice: Choice, number: int, of: int) -> Choice:
+    """Return one of several contiguous parts of the items, which have about the same size.
+
+    Args:
+        choice: the items.
+        number: which part, from 1.
+        of: how many there are.
+
+    Raises:
+        HdbenchError: there are fewer items than parts.
+
+    Example:
+        >>> part = part_of(Choice([Question(id_, []) for id_ in "abcde"]), 2, 3)
+        >>> [question.id for question in part.questions], part.subset
+        (['b', 'c'], 'part 2 of 3, of 5 items')
+    """
+    count = len(choice.questions)
+    if of > count:
+        raise HdbenchError("{of} parts of {count} items: make fewer", of=of, count=count)
+    questions = choice.questions[count * (number - 1) // of : count * number // of]
+    subset = f"{PART.format(number=number, of=of)}, {OF_ALL.format(count=count)}"
+    return choice._replace(
+        questions=questions,
+        subset=subset,
+        part=PartInfo(number=number, of=of, subset=choice.subset),
+    )
+
+
+def _in_folder(folder: Path) -> Choice:
+    plain, not_opened = entries(folder)
+    questions: dict[str, Question] = {}
+    passed_over = []
+    for entry in plain:
+        inner = entries(entry) if entry.is_dir() else Entries([], [])
+        pages = list(filter(_is_image, inner.plain))
+        not_opened += inner.others
+        item = entry.name if entry.is_dir() else entry.stem
+        if not pages and not _is_image(entry):
+            passed_over.append(entry.name)
+            continue
+        if item in questions:
+            raise HdbenchError(
+                "{place}: a second image called {name!r}: give one of them another name",
+                place=entry,
+                name=item,
+            )
+        questions[item] = Question(item, pages or [entry])
+    names = [path.relative_to(folder).as_posix() for path in not_opened]
+    return Choice(list(questions.values()), passed_over=passed_over, not_opened=names)
+
+
+def _checked(choice: Choice) -> Choice:
+    """Return a choice; refuse PDFs once, not for every item, where nothing can read them."""
+    media = (file for question in choice.questions for file in question.media)
+    if any(file.name.lower().endswith(".pdf") for file in media):
+        pdf.pdfium()
+    return choice
+
+
+def _is_image(path: Path) -> bool:
+    return path.suffix.lower() in IMAGES and path.is_file()

@@ -1,0 +1,159 @@
+"""Tesseract, which reads plain text from images, without a language model."""
+
+import dataclasses
+import functools
+import io
+import os
+import time
+from collections import deque
+from collections.abc import Generator, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+from PIL import Image
+
+from hdbench.common import processes
+from hdbench.errors import HdbenchError, Message
+from hdbench.models.backend import SILENT, Asked, Backend, Observer, Question, Reply
+from hdbench.models.images import load_images
+
+PROGRAM = "tesseract"
+LANGUAGES = "deu+Fraktur"
+_PACKAGES = Message("tesseract-ocr, tesseract-ocr-deu and tesseract-ocr-script-frak")
+
+TIMEOUT = 120.0
+"""Maximum seconds for reading one image."""
+_AT_ONCE = 30  # seconds for the program to say what it has
+
+
+class TesseractBackend(Backend):
+    """OCR by Debian's Tesseract 5: an answer is the plain text of the item's images.
+
+    The same image always gets the same answer.
+
+    Args:
+        asked: what is shown of an item.
+        prompt: not asked.
+        schema: of no use, as nothing but a text is read.
+        timeout: seconds for one image; an item that takes longer is an error.
+
+    Raises:
+        HdbenchError: Tesseract or its language data is not installed.
+    """
+
+    def __init__(
+        self,
+        asked: Asked,
+        prompt: str,
+        schema: dict[str, Any] | None,
+        *,
+        timeout: float = TIMEOUT,
+    ) -> None:
+        super().__init__(asked, prompt, schema)
+        _check_languages()
+        self._timeout = timeout
+
+    def settings(self) -> Mapping[str, Any]:
+        """Return Tesseract's version and languages, and the image limits."""
+        return {
+            "tesseract": _version(),
+            "languages": LANGUAGES,
+            "timeout": self._timeout,
+            **dataclasses.asdict(self.asked.limits),
+        }
+
+    def hardware(self) -> Mapping[str, Any]:
+        """Return the processors, and Tesseract's version."""
+        return {"cpus": os.cpu_count(), "tesseract": _version()}
+
+    def answer(
+        self,
+        questions: Iterable[Question],
+        *,
+        observer: Observer = SILENT,
+    ) -> Generator[tuple[str, Reply], None, None]:
+        """Yield each question's id and reply, in order.
+
+        Raises:
+            HdbenchError: never; what fails is an item's error.
+        """
+        pool = ThreadPoolExecutor(self.asked.concurrency)
+        running: deque[tuple[str, Future[Reply]]] = deque()
+        try:
+            for question in questions:
+                running.append((question.id, pool.submit(self._reply, question)))
+                if len(running) > self.asked.concurrency:
+                    item, future = running.popleft()
+                    yield item, future.result()
+            while running:
+                item, future = running.popleft()
+                yield item, future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _reply(self, question: Question) -> Reply:
+        begun = time.monotonic()
+        try:
+            images = load_images(question.media, self.asked.limits)
+            texts = [_read(image, self._timeout) for image in images]
+        except HdbenchError as error:
+            return Reply(None, seconds=time.monotonic() - begun, error=error.message)
+        text = "\f".join(texts)  # a page break, as in a text for a ground truth of several pages
+        return Reply(text, seconds=time.monotonic() - begun, finish_reason="stop")
+
+
+def _read(image: Image.Image, timeout: float) -> str:
+    """Return the text on an image.
+
+    Raises:
+        HdbenchError: the program is missing, or the image took too long.
+    """
+    data = io.BytesIO()
+    image.save(data, "PNG", compress_level=1)
+    return _tesseract(["stdin", "stdout", "-l", LANGUAGES], data.getvalue(), timeout).strip()
+
+
+@functools.cache
+def _version() -> str:
+    return _tesseract(["--version"], b"", _AT_ONCE).split("\n", 1)[0].removeprefix("tesseract ")
+
+
+def _check_languages() -> None:
+    """Check before the first image that the language data are there.
+
+    Raises:
+        HdbenchError: the program or a language is missing.
+    """
+    there = set(_tesseract(["--list-langs"], b"", _AT_ONCE).split())
+    if missing := sorted(set(LANGUAGES.split("+")) - there):
+        raise HdbenchError(
+            "tesseract has no language data {language!r}: install the Debian packages {packages}",
+            language=missing[0],
+            packages=_PACKAGES,
+        )
+
+
+def _tesseract(arguments: list[str], data: bytes, timeout: float) -> str:
+    # Its threads gain little on one image and get in the way of reading several at once.
+    variables = {"OMP_THREAD_LIMIT": "1"}
+    try:
+        done = processes.run(
+            [PROGRAM, *arguments], given=data, timeout=timeout, variables=variables
+        )
+    except FileNotFoundError as error:
+        raise HdbenchError(
+            "the program {program} is not installed: install the Debian packages {packages}",
+            program=PROGRAM,
+            packages=_PACKAGES,
+        ) from error
+    except processes.TimeoutExpired as error:
+        raise HdbenchError(
+            "tesseract was stopped after {seconds:g} seconds", seconds=timeout
+        ) from error
+    except processes.CalledProcessError as error:
+        said = " ".join(error.stderr.decode("utf-8", "replace").split())
+        raise HdbenchError(
+            "tesseract: {why}",
+            why=said[:300] or Message("ended with {status}", status=error.returncode),
+        ) from error
+    return done.stdout.decode("utf-8", "replace")

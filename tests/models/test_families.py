@@ -1,0 +1,177 @@
+"""Models of random weights of the families that people use, and what is special of some."""
+
+import json
+import shutil
+from importlib.util import find_spec
+from textwrap import dedent, indent
+
+import pytest
+from helpers.tiny_models import FAMILIES, save_tiny_model
+from models.model_families import (
+    CHECKS,
+    HAS_TORCHVISION,
+    PROMPT,
+    WITHOUT_TORCHVISION,
+    assert_images_reach_their_items,
+    make_backend,
+    questions,
+    refusal,
+    replies,
+    shown,
+)
+from PIL import Image
+
+from hdbench.errors import HdbenchError
+from hdbench.models.backend import ImageLimits, Observer, Question
+from hdbench.models.images import load_images
+from hdbench.models.local_model import LocalModel
+from hdbench.models.model_files import find_model
+
+pytestmark = pytest.mark.nightly
+
+
+@pytest.fixture(scope="module")
+def got(tmp_path_factory):
+    """A GOT-OCR2, which does without torchvision."""
+    folder = tmp_path_factory.mktemp("families") / "got"
+    save_tiny_model(next(family for family in FAMILIES if family.name == "GOT-OCR2"), folder)
+    return folder
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_a_family_does_what_the_documentation_says(family, tmp_path):
+    cells = shown()[family.name]
+    assert cells["for example"] == f"`{family.model}`"
+    assert {cells[column] for column in CHECKS} == {"yes"}
+    model, images = tmp_path / "model", tmp_path / "images"
+    images.mkdir()
+    save_tiny_model(family, model)
+    if not HAS_TORCHVISION:
+        refused = refusal(model)
+        assert cells[WITHOUT_TORCHVISION] == ("no" if refused else "yes")
+        if refused:
+            assert refused.startswith("model: needs torchvision: install what local models need")
+            assert "\n" not in refused
+            return
+    for check in CHECKS.values():
+        check(model, images)
+
+
+def test_the_documentation_has_every_family():
+    assert list(shown()) == [family.name for family in FAMILIES]
+
+
+def encoded(folder, items):
+    """What a model is given for items of so many images: its text, and how many images."""
+    model = LocalModel(find_model(str(folder), None), "cpu")
+    pages = [[Image.new("RGB", (60, 90))] * images for images in items]
+    inputs = model.encode(pages, [PROMPT] * len(pages))
+    texts = [
+        model.tokenizer.decode(row[mask.bool()])
+        for row, mask in zip(inputs["input_ids"], inputs["attention_mask"], strict=True)
+    ]
+    return texts, len(inputs["pixel_values"])
+
+
+def test_got_ocr2_is_asked_with_the_prompt_of_its_training(got):
+    (one, two, again), images = encoded(got, [1, 2, 1])
+    assert images == 4
+    user = "<|im_end|><|im_start|>user\n<img>" + "<imgpad>" * 256
+    assert f"{user}</img>\n OCR: <|im_end|><|im_start|>assistant\n" in one
+    assert again == one
+    # Two pages are read as one document: 512 tokens of images, and another prompt.
+    assert f"{user}{'<imgpad>' * 256}</img>\n OCR across multi pages: <|im_end|>" in two
+    assert PROMPT not in one + two
+
+
+def test_an_own_prompt_is_recorded_and_said(got, tiny_model, tmp_path):
+    heard = []
+
+    class Hearing(Observer):
+        def notice(self, message):
+            heard.append(message)
+
+    asked = questions(tmp_path)[:1]
+    backend = make_backend(got)
+    assert backend.settings()["own_prompt"] is True
+    list(backend.answer(asked, observer=Hearing()))
+    assert len(heard) == 1
+    assert "its own prompt" in heard[0]
+    other = make_backend(tiny_model)
+    assert "own_prompt" not in other.settings()  # runs of before are resumed
+    list(other.answer(asked, observer=Hearing()))
+    assert len(heard) == 1
+
+
+def test_got_ocr2_refuses_an_item_that_is_a_text(got):
+    replied = dict(make_backend(got).answer([Question("1", [], "<b>")]))
+    assert replied["1"].text is None
+    assert replied["1"].error == (
+        "the model's processor refuses it: it takes images only, and no texts"
+    )
+
+
+def test_an_answer_of_got_ocr2_ends_where_its_turn_ends(got):
+    model = LocalModel(find_model(str(got), None), "cpu")
+    saved = json.loads((got / "generation_config.json").read_text())["eos_token_id"]
+    assert model.ends == {saved, model.tokenizer.convert_tokens_to_ids("<|im_end|>")}
+
+
+def test_a_chat_template_beside_got_ocr2_changes_nothing(got, tmp_path):
+    folder = shutil.copytree(got, tmp_path / "with-template")
+    (folder / "chat_template.jinja").write_text("{{ messages[0]['content'][-1]['text'] }}")
+    assert encoded(folder, [1, 2]) == encoded(got, [1, 2])
+
+
+def with_own_processor(tiny_model, folder, method):
+    """A copy of a model with a processor of its own, which has another method."""
+    shutil.copytree(tiny_model, folder)
+    (folder / "own.py").write_text(
+        "from transformers import LlavaProcessor\n"
+        f"class OwnProcessor(LlavaProcessor):\n{indent(dedent(method), '    ')}"
+    )
+    path = folder / "processor_config.json"
+    own = {"processor_class": "OwnProcessor", "auto_map": {"AutoProcessor": "own.OwnProcessor"}}
+    path.write_text(json.dumps(json.loads(path.read_text()) | own))
+    return folder
+
+
+def test_a_processor_that_takes_tensors_as_an_argument_only(tiny_model, tmp_path):
+    """As SmolVLM's: it hands on its own None instead of what is among the processor's options."""
+    method = """
+        def apply_chat_template(
+            self, conversation, return_tensors=None, processor_kwargs=None, **kwargs
+        ):
+            return super().apply_chat_template(
+                conversation,
+                return_tensors=return_tensors,
+                processor_kwargs=processor_kwargs,
+                **kwargs,
+            )
+    """
+    folder = with_own_processor(tiny_model, tmp_path / "model", method)
+    asked = questions(tmp_path)
+    expected = replies(make_backend(tiny_model), asked)
+    found = replies(make_backend(folder, batch_size=3, trust_remote_code=True), asked)
+    assert {i: r.text for i, r in found.items()} == {i: r.text for i, r in expected.items()}
+
+
+def test_missing_package_named_only_in_the_cause_is_reported(tiny_model, tmp_path):
+    """As transformers 5.18 has it: it cannot import Gemma 4's processor, and does not say why."""
+    assert not find_spec("timm"), "the tests do without it"
+    method = """
+        @classmethod
+        def from_pretrained(cls, *args, **kwargs):
+            try:
+                import timm
+            except ImportError as error:
+                raise RuntimeError("Could not import a module") from error
+    """
+    folder = with_own_processor(tiny_model, tmp_path / "model", method)
+    with pytest.raises(HdbenchError, match="model: needs timm: install what local models need"):
+        make_backend(folder, trust_remote_code=True)
+
+
+def test_images_of_a_plain_llava_reach_their_items(tiny_model, tmp_path):
+    items = [load_images(question.media, ImageLimits()) for question in questions(tmp_path)]
+    assert_images_reach_their_items(tiny_model, items)

@@ -1,0 +1,39 @@
+"""What a run says while it goes on and at its end, in German."""
+
+from pathlib import Path
+from threading import Thread
+
+from hdbench.common.translation import set_language, translated
+from hdbench.errors import Message
+from hdbench.models.backend import Reply
+from hdbench.models.run import RunOutcome, as_answer
+from hdbench.models.run_progress import RunProgress
+
+LATE = Message("no answer within {seconds:g} s", seconds=0.5)
+
+
+def test_progress_uses_command_language_in_any_thread(capfd):
+    set_language("de")
+    with RunProgress.shown(1000, 2) as progress:
+        progress.answered("a", Message("no answer: {why}", why=LATE), None)
+        for told_elsewhere in (lambda: progress.retrying("b", LATE, 2), progress.say_where_it_is):
+            thread = Thread(target=told_elsewhere)
+            thread.start()
+            thread.join()
+
+    first, second, third = capfd.readouterr().err.splitlines()
+    assert first == "a: keine Antwort: keine Antwort innerhalb von 0,5 s"
+    assert second == "b: keine Antwort innerhalb von 0,5 s: neuer Versuch in 2 s"
+    assert third.startswith("3 von 1000 Einträgen erledigt, 1 gescheitert, 1 wiederholt, ")
+
+
+def test_outcome_is_translated_but_recorded_error_stays_english():
+    reply = Reply(None, error=LATE)
+    assert as_answer("a", reply)["error"] == "no answer within 0.5 s"
+    outcome = RunOutcome(10, answered=9, failed=1, errors={"a": LATE})
+    assert [translated(line, "de") for line in outcome.lines(Path("runs/x"))] == [
+        "runs/x: 8 von 10 Einträgen beantwortet, 1 gescheitert (mit --retry-failed noch einmal "
+        "abfragen), 1 noch nicht beantwortet (noch einmal starten: Der Befehl macht weiter, wo er "
+        "aufgehört hat)",
+        "a: keine Antwort innerhalb von 0,5 s",
+    ]

@@ -1,0 +1,270 @@
+"""Servers that misbehave: silent, blind, refusing, or somewhere else than they were said to be."""
+
+import itertools
+
+import pytest
+from helpers.backends import made
+from models.faulty_server import FaultyServer, Response, completion, error
+from PIL import Image
+
+from hdbench.errors import HdbenchError
+from hdbench.models import run_progress
+from hdbench.models.backend import Observer, Question
+from hdbench.models.endpoint_backend import ATTEMPTS, LOST_AT_FIRST, EndpointBackend
+from hdbench.models.run import run_model
+
+pytestmark = pytest.mark.nightly
+
+OPEN = Response(completion('{"year": 1924}'))
+SILENT = Response(b"", seconds=None)
+BLIND = Response(error("image input is not supported - hint: provide the mmproj"), 500)
+EVENTS = b'data: {"choices": [{"delta": {"content": "a"}}]}\n\ndata: [DONE]\n\n'
+
+
+@pytest.fixture
+def question(tmp_path):
+    """Questions by number, each with an image of its own."""
+
+    def make(number):
+        path = tmp_path / f"{number}.png"
+        Image.new("RGB", (4, 4), (number, 0, 0)).save(path)
+        return Question(f"item-{number}", [path])
+
+    return make
+
+
+class Heard(Observer):
+    def __init__(self):
+        self.said, self.again = [], []
+
+    def notice(self, message):
+        self.said.append(message)
+
+    def retrying(self, item_id, failure, seconds):
+        self.again.append((item_id, failure))
+
+
+def make_backend(address, **options):
+    options = {"first_wait": 0.01, "timeout": 60.0} | options
+    return made(EndpointBackend, "m", "Read the card.", endpoint=address, **options)
+
+
+def first_alone_then(first, rest):
+    """One response for the images that come first, another for all others."""
+    seen = []
+
+    def respond(request):
+        seen.append(request.images)
+        return first if request.images == seen[0] else rest
+
+    return respond
+
+
+@pytest.mark.parametrize(
+    ("response", "words"),
+    [
+        (BLIND, "500 Said: image input is not supported - hint: provide the mmproj"),
+        (Response(b"Welcome"), "not JSON, cut off or too large: it begins 'Welcome'"),
+        (Response(b""), "the server's answer is empty"),
+        (Response(b"<!DOCTYPE html><p>Hello"), "a web page, not with JSON: is the address right?"),
+        (Response(b'{"choices": [{"\xff": 1}]}'), "the server's answer is not UTF-8 (byte 16)"),
+        (Response(EVENTS), "a stream of events, which was not asked for"),
+        (Response(b"", headers={"Content-Type": "text/event-stream"}), "a stream of events"),
+        (Response({"error": "no such tool"}), "has no choices: no such tool"),
+        (Response(b"x", headers={"Content-Encoding": "br"}), "answer is compressed"),
+    ],
+    ids=itertools.count(),
+)
+def test_failure_of_every_item_ends_the_run_with_server_message(question, response, words):
+    heard = Heard()
+    with FaultyServer(lambda _: response) as server:
+        # With waits of an hour, only those for a server that says no can be short.
+        got = make_backend(server.url, first_wait=0.1).answer(
+            map(question, range(100)), observer=heard
+        )
+        with pytest.raises(HdbenchError) as caught:
+            list(got)
+    assert words in str(caught.value)
+    assert "the first 3 items all failed in the same way" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    # The first item three times; those asked beside one another after it once each.
+    assert len(server.requests) <= 3 + 4 + LOST_AT_FIRST
+    assert [item for item, _ in heard.again] == ["item-0"] * 2
+    assert all(words in failure for _, failure in heard.again)
+
+
+def test_an_item_that_fails_first_does_not_end_a_run_that_works(question):
+    with FaultyServer(first_alone_then(BLIND, OPEN)) as server:
+        replies = dict(make_backend(server.url).answer(map(question, range(6))))
+    assert "image input is not supported" in replies.pop("item-0").error
+    assert [reply.error for reply in replies.values()] == [None] * 5
+
+
+def test_a_busy_server_is_asked_as_often_as_later(question):
+    """It says itself that it may answer later: a model that is being loaded, for example."""
+
+    def respond(request):
+        loading = request.attempt < ATTEMPTS
+        return Response(error("loading the model"), 503) if loading else OPEN
+
+    with FaultyServer(respond) as server:
+        [(_, reply)] = make_backend(server.url).answer([question(0)])
+    assert (reply.error, len(server.requests)) == (None, ATTEMPTS)
+
+
+@pytest.mark.parametrize(
+    "addresses",
+    [
+        ("/v1beta/openai/", "/v1beta/openai", None),
+        ("/v1/openai", "/v1/openai", None),
+        ("/api", "/api/v1", "/api/v1"),
+        ("", "/v1", None),
+        ("", "", ""),
+    ],
+)
+@pytest.mark.parametrize("elsewhere", [Response(error("not found"), 404), Response(b"<html>")])
+@pytest.mark.parametrize("lists_models", [True, False])
+def test_an_address_is_taken_as_it_is_where_somebody_answers(
+    question, addresses, elsewhere, lists_models
+):
+    given, there, used = addresses
+    heard = Heard()
+
+    def respond(request):
+        return OPEN if request.path == f"{there}/chat/completions" else elsewhere
+
+    with FaultyServer(
+        respond, models=["m"] if lists_models else None, models_at=f"{there}/models"
+    ) as server:
+        host = server.url.removesuffix("/v1")
+        backend = make_backend(host + given)
+        begun = backend.hardware()["address"]
+        replies = dict(backend.answer(map(question, range(3)), observer=heard))
+    assert [reply.text for reply in replies.values()] == ['{"year": 1924}'] * 3
+    assert backend.hardware()["address"] == host + there
+    wrong = [request.path for request in server.requests if request.path[:-17] != there]
+    if lists_models:
+        assert begun == host + there
+        assert wrong == []
+    else:
+        assert len(wrong) == (used is not None)
+    said = [f"no server at the address given: using {host}{used}"]
+    assert heard.said == (said if used is not None and not lists_models else [])
+
+
+def test_no_other_address_is_tried_for_an_unknown_model(question):
+    with FaultyServer(lambda _: Response(error("no such model"), 404), models=["a"]) as server:
+        with pytest.raises(HdbenchError, match="no model 'm': choose one of a"):
+            dict(make_backend(server.url).answer([question(0)]))
+        assert len(server.requests) == 1
+
+
+def test_a_run_without_any_answer_ends_with_status_one(here, hdbench):
+    with FaultyServer(lambda _: Response(error("too large"), 413), models=["m"]) as server:
+        done = hdbench(
+            *("run", "hdb/zettelkatalog", "--model", "m", "--endpoint", server.url),
+            *("-o", "run", "--option", "concurrency=1"),
+        )
+    assert done.returncode == 1
+    assert "run: 0 of 8 items answered, 8 failed" in done.stdout
+    assert done.stderr.splitlines() == [
+        *(f"sample-0{number}: refused: 413 Said: too large" for number in (1, 2, 3)),
+        "error: run: no item was answered, of 8 asked",
+    ]
+
+
+def test_without_a_terminal_a_line_says_now_and_then_how_it_goes(
+    question, tmp_path, capfd, monkeypatch
+):
+    monkeypatch.setattr(run_progress, "EVERY_ITEMS", 2)
+    monkeypatch.setattr(run_progress, "EVERY_SECONDS", 0.2)
+    slow = Response(completion("{}"), seconds=0.5)
+    refused = Response(error("no"), 400)
+    failing = [question(3).media[0].read_bytes()]
+
+    def respond(request):
+        if len(server.requests) == 1:
+            return slow
+        return refused if request.images == failing else OPEN
+
+    with FaultyServer(respond) as server:
+        run_model(
+            make_backend(server.url, concurrency=1),
+            [question(number) for number in range(4)],
+            tmp_path / "run",
+            {"benchmark": "hdb/zettelkatalog", "model": "m", "items": None},
+        )
+    lines = capfd.readouterr().err.splitlines()
+    assert lines[0] == "0 of 4 items done, 0 failed, 0 retried"  # by time: nothing came yet
+    said = [line for line in lines if line[0] != "0"]
+    counted = [line[:38] for line in said if " of " in line]
+    assert "2 of 4 items done, 0 failed, 0 retried" in counted
+    assert counted[-1] == "4 of 4 items done, 1 failed, 0 retried"
+    assert said[-1].endswith((" s each", "/s"))
+    assert "item-3: refused: 400 Said: no" in said
+
+
+@pytest.mark.nightly
+def test_a_dry_run_says_what_would_be_asked_and_of_whom(here, hdbench):
+    listed = {"id": "m", "pricing": {"prompt": "0.0000005", "completion": "0.000002"}}
+    with FaultyServer(models=["other", listed]) as server:
+        command = ("run", "hdb/zettelkatalog", "--model", "m", "--endpoint", server.url)
+        before = hdbench(*command, "-o", "runs/all", "--dry-run")
+        assert server.requests == []
+        assert not (here / "runs").exists()
+        hdbench(*command, "-o", "runs/quick", "--limit", "1")
+        after = hdbench(*command, "-o", "runs/all", "--dry-run")
+    host = server.url.removeprefix("http://").removesuffix("/v1")
+    assert before.returncode == 0, before.stderr
+    lines = before.stdout.splitlines()
+    assert lines[0].startswith("items: 8 to ask; 8 files, ")
+    assert lines[1:] == [
+        f"the items go to: {host} (this machine)",
+        f"address: {server.url}",
+        "model: m: the server has it",
+        "tokens: not known before the first answers; at most 32,768 out (try --limit 20 first)",
+        "price: 0.50 USD per million tokens in, 2.00 out",
+        "time: not known before the first answers",
+        "if the server only says that it is busy, the run ends after 35 min without an answer, and "
+        "the same command resumes it",
+        "answers will be recorded in: runs/all",
+    ]
+    lines = after.stdout.splitlines()
+    assert lines[4] == "tokens: about 6,496 in, 272 out"  # 8 times 812 and 34
+    # (6,496 * 0.5 + 272 * 2) / 1,000,000 dollars
+    assert lines[5] == "price: less than 0.01 USD (0.50 USD per million tokens in, 2.00 out)"
+    assert lines[6].startswith("time: about ")
+    assert lines[6].endswith(", with 4 requests at once")
+
+
+@pytest.mark.parametrize(("host", "local"), [("0.0.0.0", False), ("127.0.0.1", True)])
+def test_a_run_on_another_host_says_where_the_images_go(question, tmp_path, host, local):
+    with FaultyServer() as server:
+        heard = Heard()
+        backend = make_backend(f"http://{host}:{server.port}/v1")
+        replies = dict(backend.answer([question(1)], observer=heard))
+    assert replies["item-1"].error is None
+    assert heard.said == ([] if local else [f"the items go to {host}:{server.port}"])
+
+
+@pytest.mark.nightly
+def test_a_dry_run_counts_as_the_run_would(here, hdbench):
+    """What failed is asked again only where that is wanted; a damaged run beside it is none."""
+    with FaultyServer(first_alone_then(Response(error("no"), 400), OPEN), ["m"]) as server:
+        command = ("run", "hdb/zettelkatalog", "--model", "m", "--endpoint", server.url)
+        hdbench(*command, "-o", "runs/a")
+        (here / "runs" / "b").mkdir()
+        (here / "runs" / "b" / "run.json").write_text("{")
+        kept = hdbench(*command, "-o", "runs/a", "--dry-run")
+        again = hdbench(*command, "-o", "runs/a", "--dry-run", "--retry-failed")
+    assert kept.stdout.startswith("items: 0 to ask, 8 already recorded"), kept.stderr
+    assert again.stdout.startswith("items: 1 to ask, 7 already recorded"), again.stderr
+    assert "tokens: about 812 in, 34 out" in again.stdout
+
+
+@pytest.mark.nightly
+def test_a_dry_run_of_a_local_model_sends_images_nowhere(here, hdbench):
+    done = hdbench("run", "hdb/zettelkatalog", "--model", "some/model", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "the items go to: nowhere; some/model runs on this machine" in done.stdout
+    assert "price: none" in done.stdout

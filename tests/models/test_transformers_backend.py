@@ -1,0 +1,405 @@
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from importlib.util import find_spec
+
+import pytest
+import torch
+from helpers.backends import made
+from PIL import Image
+from transformers import AutoModelForImageTextToText, AutoProcessor
+
+from hdbench.common.extras import install_command
+from hdbench.errors import HdbenchError
+from hdbench.models import transformers_backend
+from hdbench.models.backend import Decoding, ImageLimits, Question
+from hdbench.models.images import load_images
+from hdbench.models.logits import samplers
+from hdbench.models.transformers_backend import TransformersBackend
+
+pytestmark = pytest.mark.nightly
+
+PROMPT = "Read the card; answer with JSON."
+GREEDY = Decoding(max_new_tokens=24)
+
+
+def make_backend(folder, decoding=GREEDY, **options):
+    return made(
+        TransformersBackend, folder, PROMPT, decoding=decoding, **{"device": "cpu"} | options
+    )
+
+
+def answers(backend, questions):
+    return dict(backend.answer(questions))
+
+
+def texts(backend, questions):
+    return {id_: reply.text for id_, reply in backend.answer(questions)}
+
+
+@pytest.fixture(scope="module")
+def questions(tmp_path_factory):
+    """Seven items of one, two or three images, of different sizes and colours."""
+    folder = tmp_path_factory.mktemp("images")
+    items = []
+    for number, images in enumerate((1, 2, 1, 3, 1, 1, 2)):
+        media = []
+        for page in range(images):
+            path = folder / f"{number}_{page}.png"
+            colour = (37 * number % 256, 80 * page, 255 - 30 * number)
+            image = Image.new("RGB", (60 + 20 * number, 90), colour)
+            image.paste((255, 255, 255), (0, 0, 10 + 5 * page, 40))
+            image.save(path)
+            media.append(path)
+        items.append(Question(f"item-{number}", media))
+    return items
+
+
+def naive_rows(folder, questions, new_tokens):
+    """New tokens of one item after the other, by transformers alone."""
+    processor = AutoProcessor.from_pretrained(folder)
+    model = AutoModelForImageTextToText.from_pretrained(folder, dtype=torch.float32)
+    rows = {}
+    for question in questions:
+        images = [Image.open(path).convert("RGB") for path in question.media]
+        inputs = processor(
+            images=images,
+            text="user: " + "<image>" * len(images) + PROMPT + "\nassistant: ",
+            return_tensors="pt",
+        )
+        output = model.generate(**inputs, max_new_tokens=new_tokens, do_sample=False)
+        rows[question.id] = output[0, inputs["input_ids"].shape[1] :].tolist()
+    return rows, processor.tokenizer
+
+
+def with_ends(folder, to, ends):
+    """A copy of a model whose answers end at other tokens."""
+    shutil.copytree(folder, to)
+    path = to / "generation_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"eos_token_id": ends}))
+    return to
+
+
+def fail_above(model, rows):
+    """A model with room for a few rows only: its forward runs out of memory above."""
+    sizes = []
+
+    def hook(_module, _args, kwargs):
+        sizes.append(len(kwargs["input_ids"]))
+        if sizes[-1] > rows:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
+
+    model.register_forward_pre_hook(hook, with_kwargs=True)
+    return sizes
+
+
+def on_images(backend, call):
+    """Let a function see what images the model is given."""
+    backend._model._loaded().model.vision_tower.register_forward_pre_hook(
+        lambda _module, args, kwargs: call(args[0] if args else kwargs["pixel_values"]),
+        with_kwargs=True,
+    )
+
+
+def test_answers_are_those_of_a_plain_loop_for_any_batch_size(tiny_model, questions):
+    rows, tokenizer = naive_rows(tiny_model, questions, GREEDY.max_new_tokens)
+    expected = {i: tokenizer.decode(row, skip_special_tokens=True) for i, row in rows.items()}
+    assert len(set(expected.values())) == 7  # the images matter
+    for batch_size in (1, 2, 4, 10):
+        assert texts(make_backend(tiny_model, batch_size=batch_size), questions) == expected
+
+
+def test_an_answer_ends_where_its_own_row_ends(tiny_model, questions, tmp_path):
+    rows, tokenizer = naive_rows(tiny_model, questions[:4], GREEDY.max_new_tokens)
+    counts = Counter(token for row in rows.values() for token in set(row))
+    # A token that one row has in its middle and the others do not have.
+    id_, end = next(
+        (id_, token)
+        for id_, row in rows.items()
+        for token in row[5:15]
+        if counts[token] == 1 and row.index(token) >= 5
+    )
+    model = with_ends(tiny_model, tmp_path / "model", [tokenizer.eos_token_id, end])
+    replies = answers(make_backend(model, batch_size=4), questions[:4])
+    place = rows[id_].index(end)
+    assert replies[id_].finish_reason == "stop"
+    assert replies[id_].text == tokenizer.decode(rows[id_][:place])
+    assert replies[id_].tokens["output"] == place + 1  # with the one that ends it
+    for other in rows.keys() - {id_}:
+        assert replies[other].finish_reason == "length"
+        assert replies[other].tokens["output"] == GREEDY.max_new_tokens
+
+
+def test_padding_is_not_counted_as_input(tiny_model, questions):
+    alone = answers(make_backend(tiny_model), questions)
+    together = answers(make_backend(tiny_model, batch_size=7), questions)
+    assert [r.tokens for r in together.values()] == [r.tokens for r in alone.values()]
+    one, two = (alone[f"item-{number}"].tokens["input"] for number in (0, 1))
+    assert two - one == 16  # an image of 56 pixels in patches of 14
+
+
+def test_all_images_of_an_item_reach_the_model_in_their_order(tiny_model, questions):
+    backend = make_backend(tiny_model, batch_size=2)
+    seen = []
+    on_images(backend, seen.append)
+    answers(backend, [questions[3], questions[1]])
+    processor = AutoProcessor.from_pretrained(tiny_model)
+    images = load_images([*questions[3].media, *questions[1].media], ImageLimits())
+    expected = processor.image_processor(images, return_tensors="pt")["pixel_values"]
+    assert seen[0].shape[0] == 5
+    assert torch.equal(seen[0], expected)
+    turned = Question("turned", questions[3].media[::-1])
+    assert texts(backend, [turned]) != texts(backend, [questions[3]._replace(id="turned")])
+
+
+def test_pages_of_a_pdf_are_images(tiny_model, questions, tmp_path):
+    pages = load_images([path for q in questions[:4] for path in q.media], ImageLimits())
+    pages[0].save(tmp_path / "book.pdf", save_all=True, append_images=pages[1:])
+    book = Question("book", [tmp_path / "book.pdf"])
+    [(_, three)] = make_backend(tiny_model, limits=ImageLimits(pages=3)).answer([book])
+    [(_, two)] = make_backend(tiny_model, limits=ImageLimits(pages=2)).answer([book])
+    assert three.tokens["input"] - two.tokens["input"] == 16
+
+
+def test_images_are_made_as_small_as_said(tiny_model, questions):
+    large = texts(make_backend(tiny_model), questions[3:4])
+    assert texts(make_backend(tiny_model, limits=ImageLimits(max_side=8)), questions[3:4]) != large
+
+
+def test_a_broken_image_is_the_failure_of_its_item_only(tiny_model, questions, tmp_path):
+    (tmp_path / "broken.png").write_bytes(questions[0].media[0].read_bytes()[:60])
+    broken = Question("broken", [questions[1].media[0], tmp_path / "broken.png"])
+    asked = [*questions[:2], broken, Question("none", [tmp_path / "no.png"]), *questions[2:]]
+    replies = answers(make_backend(tiny_model, batch_size=4), asked)
+    assert len(replies) == 9
+    assert replies["broken"].text is None
+    assert "broken.png: cannot be read" in replies["broken"].error
+    assert "no.png" in replies["none"].error
+    whole = texts(make_backend(tiny_model, batch_size=4), questions)
+    assert {i: r.text for i, r in replies.items() if not r.error} == whole
+
+
+def test_a_batch_of_broken_images_only_does_not_end_a_run(tiny_model, questions, tmp_path):
+    lost = [Question(f"lost-{number}", [tmp_path / "no.png"]) for number in range(2)]
+    replies = answers(make_backend(tiny_model, batch_size=2), [*lost, *questions[:1]])
+    assert [bool(r.error) for r in replies.values()] == [True, True, False]
+
+
+def test_a_batch_without_room_is_halved(tiny_model, questions):
+    expected = texts(make_backend(tiny_model), questions)
+    backend = make_backend(tiny_model, batch_size=7)
+    sizes = fail_above(backend._model._loaded(), 2)
+    assert texts(backend, questions) == expected
+    # 7 = 3 + 4, 3 = 1 + 2, 4 = 2 + 2
+    assert [size for size, before in zip(sizes, [0, *sizes], strict=False) if size != before] == [
+        *(7, 3, 1, 2, 4, 2)
+    ]
+
+
+def test_an_item_without_room_is_a_failure_and_the_others_go_on(tiny_model, questions):
+    backend = make_backend(tiny_model, batch_size=4)
+
+    def with_room_for_two_images(pixel_values):
+        if len(pixel_values) > 2:
+            raise RuntimeError("MPS backend out of memory (MPS allocated: 18.00 GB)")
+
+    on_images(backend, with_room_for_two_images)
+    replies = answers(backend, questions)
+    assert [i for i, r in replies.items() if r.error] == ["item-3"]  # with three images
+    assert "out of memory" in replies["item-3"].error
+
+
+def test_another_failure_of_the_model_ends_the_run(tiny_model, questions):
+    backend = make_backend(tiny_model)
+
+    def hook(*_arguments):
+        raise RuntimeError("CUDA error: device-side assert triggered\nand more")
+
+    backend._model._loaded().register_forward_pre_hook(hook)
+    with pytest.raises(HdbenchError, match=r"item-0: RuntimeError: CUDA error.*triggered and more"):
+        answers(backend, questions)
+
+
+def test_an_item_too_long_for_the_model_is_a_failure(tiny_model, questions, tmp_path):
+    shutil.copytree(tiny_model, tmp_path / "short")
+    config = tmp_path / "short/config.json"
+    value = json.loads(config.read_text())
+    alone = answers(make_backend(tiny_model), questions)
+    value["text_config"]["max_position_embeddings"] = alone["item-3"].tokens["input"]
+    config.write_text(json.dumps(value))
+    replies = answers(make_backend(tmp_path / "short", batch_size=4), questions)
+    assert [i for i, r in replies.items() if r.error] == ["item-3"]
+    assert "show smaller images or fewer pages" in replies["item-3"].error
+
+
+def test_sampling_is_repeated_by_its_seed_whatever_the_batch(tiny_model, questions):
+    decoding = Decoding(max_new_tokens=16, temperature=0.8, top_p=0.95, seed=1)
+    first = texts(make_backend(tiny_model, decoding, batch_size=3), questions)
+    assert texts(make_backend(tiny_model, decoding, batch_size=2), questions[::-1]) == first
+    other = Decoding(max_new_tokens=16, temperature=0.8, top_p=0.95, seed=2)
+    assert texts(make_backend(tiny_model, other, batch_size=3), questions) != first
+
+
+def test_sampling_draws_from_the_models_distribution():
+    # Logits of probabilities 0.5, 0.3, 0.15, 0.05; temperature 0.5 squares them.
+    logits = torch.tensor([0.5, 0.3, 0.15, 0.05]).log()
+    draws = 20_000
+    for decoding, weights in (
+        (Decoding(temperature=1.0), [0.5, 0.3, 0.15, 0.05]),
+        (Decoding(temperature=0.5), [0.25, 0.09, 0.0225, 0.0025]),
+        (Decoding(temperature=1.0, top_p=0.7), [0.5, 0.3, 0, 0]),
+    ):
+        scores = logits.repeat(draws, 1)
+        for process in samplers(decoding, list(map(str, range(draws))), "cpu"):
+            scores = process(None, scores)
+        found = scores.argmax(dim=1).bincount(minlength=4) / draws
+        for share, weight in zip(found.tolist(), weights, strict=True):
+            expected = weight / sum(weights)
+            deviation = math.sqrt(expected * (1 - expected) / draws)
+            assert abs(share - expected) <= 5 * deviation
+
+
+def test_a_penalty_of_the_models_own_is_not_applied(tiny_model, questions, tmp_path):
+    shutil.copytree(tiny_model, tmp_path / "model")
+    path = tmp_path / "model/generation_config.json"
+    own = {"repetition_penalty": 5.0, "do_sample": True, "top_k": 3, "max_length": 30}
+    path.write_text(json.dumps(json.loads(path.read_text()) | own))
+    expected = texts(make_backend(tiny_model), questions)
+    assert texts(make_backend(tmp_path / "model"), questions) == expected
+
+
+def test_weights_in_a_format_that_can_run_code_are_refused(tiny_model, tmp_path):
+    shutil.copytree(tiny_model, tmp_path / "old")
+    (tmp_path / "old/model.safetensors").unlink()
+    torch.save({}, tmp_path / "old/pytorch_model.bin")
+    with pytest.raises(HdbenchError, match=r"has no \*\.safetensors"):
+        make_backend(tmp_path / "old")
+
+
+def test_code_of_a_model_is_not_run(tiny_model, tmp_path):
+    folder = tmp_path / "own"
+    shutil.copytree(tiny_model, folder)
+    sentinel = tmp_path / "was-run"
+    (folder / "own.py").write_text(
+        f"open({str(sentinel)!r}, 'w').close()\n"
+        "from transformers import LlavaConfig, LlavaProcessor\n"
+        "class OwnConfig(LlavaConfig):\n    model_type = 'own'\n"
+        "class OwnProcessor(LlavaProcessor):\n    pass\n"
+    )
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"model_type": "own", "auto_map": {"AutoConfig": "own.OwnConfig"}}
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(HdbenchError, match="code of its own, which is not run"):
+        make_backend(folder)
+    assert not sentinel.exists()
+    config = json.loads((tiny_model / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config))
+    path = folder / "processor_config.json"
+    own = {"processor_class": "OwnProcessor", "auto_map": {"AutoProcessor": "own.OwnProcessor"}}
+    path.write_text(json.dumps(json.loads(path.read_text()) | own))
+    with pytest.raises(HdbenchError, match="code of its own, which is not run"):
+        make_backend(folder)
+    assert not sentinel.exists()
+
+
+def test_package_missing_for_a_processor_is_named_with_command(tiny_model, tmp_path):
+    assert not find_spec("torchvision"), "the tests do without it"
+    folder = shutil.copytree(tiny_model, tmp_path / "qwen")
+    (folder / "config.json").write_text('{"model_type": "qwen3_vl"}')
+    processor = {
+        "processor_class": "Qwen3VLProcessor",
+        "image_processor": {"image_processor_type": "Qwen2VLImageProcessor"},
+        "video_processor": {"video_processor_type": "Qwen3VLVideoProcessor"},
+    }
+    (folder / "processor_config.json").write_text(json.dumps(processor))
+    with pytest.raises(HdbenchError) as refused:
+        make_backend(folder)
+    assert str(refused.value) == (
+        "qwen: needs torchvision: install what local models need with: " + install_command("vlm")
+    )
+
+
+def test_model_folder_is_recorded_by_name_and_hash_of_its_files(tiny_model, tmp_path):
+    first = make_backend(tiny_model).settings()
+    shutil.copytree(tiny_model, tmp_path / "elsewhere/llava")
+    moved = tmp_path / "elsewhere/llava"
+    (moved / "README.md").write_text("# not loaded")
+    assert make_backend(moved).settings() == first
+    assert str(tiny_model.parent) not in json.dumps(first)
+    weights = moved / "model.safetensors"
+    data = bytearray(weights.read_bytes())
+    data[-1] ^= 1
+    weights.write_bytes(data)
+    assert make_backend(moved).settings()["sha256"] != first["sha256"]
+
+
+def test_questions_are_read_ahead_only_within_bounds(tiny_model, questions, monkeypatch):
+    monkeypatch.setattr(transformers_backend, "READERS", 2)  # or more cores have more in memory
+    taken = 0
+
+    def endless():
+        nonlocal taken
+        while True:
+            taken += 1
+            yield questions[0]._replace(id=str(taken))
+
+    short = Decoding(max_new_tokens=1)
+    backend = make_backend(tiny_model, short, batch_size=2)
+    assert backend.settings()["window"] == 8
+    replies = backend.answer(endless())
+    for answered in range(1, 33):
+        next(replies)
+        assert taken <= answered + 2 * 8 + 2 * 2
+    replies.close()
+
+
+def test_items_of_about_the_same_size_share_a_batch(tiny_model, tmp_path):
+    sides = [30, 90, 31, 91, 32, 92, 33, 93] * 3
+    asked = []
+    for number, side in enumerate(sides):
+        Image.new("RGB", (side, side)).save(tmp_path / f"{number}.png")
+        asked.append(Question(str(number), [tmp_path / f"{number}.png"]))
+    backend = make_backend(tiny_model, Decoding(max_new_tokens=1), batch_size=2)
+    order = [int(id_) for id_ in answers(backend, asked)]
+    assert order == [*range(16), 23, 21, 19, 17, 22, 20, 18, 16]  # from the tenth on, by windows
+    assert "window" not in make_backend(tiny_model, GREEDY).settings()
+    backend = make_backend(tiny_model, batch_size=40, limits=ImageLimits(2048))
+    assert backend.settings()["window"] == 40
+    backend = make_backend(tiny_model, batch_size=40, limits=ImageLimits(1024))
+    assert backend.settings()["window"] == 120
+
+
+def test_hub_branch_is_recorded_as_commit_without_messages(tiny_model, questions, tmp_path):
+    # A cache as the Hub's client keeps it, so that no network is needed.
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    repository = tmp_path / "hub/models--tiny--llava"
+    shutil.copytree(tiny_model, repository / "snapshots" / commit)
+    (repository / "refs").mkdir()
+    (repository / "refs/main").write_text(commit)
+    code = (
+        "import json, pathlib\n"
+        "from hdbench.models.backend import Asked, Decoding, Question\n"
+        "from hdbench.models.transformers_backend import TransformersBackend\n"
+        "decoding = Decoding(max_new_tokens=2, temperature=1.0)\n"
+        "of = Asked('tiny/llava', batch_size=2, decoding=decoding)\n"
+        "backend = TransformersBackend(of, 'Read.', None)\n"
+        f"asked = [Question('a', [pathlib.Path({str(questions[0].media[0])!r})])]\n"
+        "[(_, reply)] = backend.answer(asked)\n"
+        "print(json.dumps([backend.settings(), reply.error]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"HF_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    settings, error = json.loads(done.stdout)
+    assert error is None
+    assert (settings["model"], settings["revision"]) == ("tiny/llava", commit)
+    assert settings["sha256"] is None

@@ -180,7 +180,9 @@ def differences_by_column(
         )
         without = figure_without_failures(a.metric, judged_by)
         if without is not None:
-            common = on_common_items(tables(parts, parts[0].ids), without, seed=seed)
+            common = on_common_items(
+                [[table] for table in tables(parts, parts[0].ids)], without, seed=seed
+            )
             difference = None if common.a is None else common.a - (common.b or 0.0)
             return GroupDifference(
                 value, len(positions), common.a, common.b, difference, common.interval

@@ -17,8 +17,8 @@ from hdbench.scoring.metric import Figure, figure_of, judging_figure
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
 from hdbench.statistics.differences import PAIRED, Differences
 from hdbench.statistics.failures import (
+    ComparedPair,
     Failures,
-    OnCommonItems,
     PairVerdict,
     figure_without_failures,
     on_common_items,
@@ -439,35 +439,32 @@ def _by_failures(
     pairs = combinations(range(len(runs)), 2)
     for (a, b), figures, verdict in zip(pairs, every, found, strict=True):
         common = on_common_items(
-            [runs[a], runs[b]], figure, resamples=resamples, level=level, seed=seed
+            [[runs[a]], [runs[b]]], figure, resamples=resamples, level=level, seed=seed
         )
         figures.pop(figure.name, None)
         if common.a is not None and common.b is not None:
             difference = Difference(common.a, common.b, common.a - common.b, common.interval)
             figures[figure.name] = difference
-        pair = names[a], names[b]
-        sentences = [
-            _on_items_read(pair, common, verdict, figure.name),
-            _on_failures(pair, len(runs[a].values), verdict),
-        ]
+        pair = ComparedPair((names[a], names[b]), len(runs[a].values), figure.name, common, verdict)
         yield _Answer(
             verdict.test,
             verdict.p_holm,
             verdict.reads_better is not None or verdict.fails_less is not None,
             verdict.better,
-            joined(sentences, " "),
+            two_sentences(pair),
             None if common.spread is None else _detectable(common.spread, level, None),
             verdict.failures,
         )
 
 
-def _on_items_read(
-    names: tuple[str, str],
-    common: OnCommonItems,
-    verdict: PairVerdict,
-    figure: str,
-) -> Message:
-    """Return how well both runs read the items on which neither failed."""
+def two_sentences(pair: ComparedPair) -> Message:
+    """Return how two compare: on the items that neither failed on, and in what they failed on."""
+    return joined([_on_items_read(pair), _on_failures(pair)], " ")
+
+
+def _on_items_read(pair: ComparedPair) -> Message:
+    """Return how well both read the items on which neither failed."""
+    common, verdict = pair.common, pair.verdict
     if common.a is None or common.b is None:
         return Message("One run or the other failed on every item.")
     apart = Message("{difference:+.4f}", difference=common.a - common.b)
@@ -482,10 +479,10 @@ def _on_items_read(
         "On the {items:,} items that neither failed on, {figure} is {rate_a:.4f} for {a} and "
         "{rate_b:.4f} for {b}: a difference of {apart}, p = {p:.2g}{corrected}.",
         items=verdict.failures.read,
-        figure=figure,
-        a=names[0],
+        figure=pair.figure,
+        a=pair.names[0],
         rate_a=common.a,
-        b=names[1],
+        b=pair.names[1],
         rate_b=common.b,
         apart=apart,
         p=verdict.p_holm,
@@ -493,30 +490,30 @@ def _on_items_read(
     )
 
 
-def _on_failures(names: tuple[str, str], items: int, verdict: PairVerdict) -> Message:
-    """Return what both runs failed on, and what is not excluded."""
-    failures = verdict.failures
+def _on_failures(pair: ComparedPair) -> Message:
+    """Return what both failed on, and what is not excluded."""
+    failures = pair.verdict.failures
     a, b = failures.not_excluded
     if not failures.a and not failures.b:
         return Message(
             "Neither failed on any of {items:,} items; up to {upper:.1f} % is not excluded.",
-            items=items,
+            items=pair.items,
             upper=100 * a,
         )
     return Message(
         "Of {items:,} items, {a} failed on {count_a:,} (up to {upper_a:.1f} % is not excluded), "
         "{b} on {count_b:,} (up to {upper_b:.1f} %); on {one_only:,} of them only one did, "
         "p = {p:.2g}{corrected}.",
-        items=items,
-        a=names[0],
+        items=pair.items,
+        a=pair.names[0],
         count_a=failures.a,
         upper_a=100 * a,
-        b=names[1],
+        b=pair.names[1],
         count_b=failures.b,
         upper_b=100 * b,
         one_only=failures.one_only,
         p=failures.p_holm,
-        corrected=_of_tests(verdict),
+        corrected=_of_tests(pair.verdict),
     )
 
 

@@ -86,11 +86,11 @@ def figure_without_failures(metric: Metric, name: str) -> Figure | None:
 
 @dataclass(frozen=True)
 class OnCommonItems:
-    """A figure of two runs on the items that neither failed on.
+    """A figure of two models on the items that no run of theirs failed on.
 
     Attributes:
-        a: the first run's; None if there is no such item.
-        b: the second run's.
+        a: the first one's, the mean over its runs; None if there is no such item.
+        b: the second one's.
         interval: that of a - b; None with fewer than 20 such items, or if no draw gives another.
         spread: the standard deviation of the drawn differences; None without an interval.
     """
@@ -101,23 +101,43 @@ class OnCommonItems:
     spread: float | None
 
 
+@dataclass(frozen=True)
+class ComparedPair:
+    """Two models by both questions, for the sentences that say how they compare.
+
+    Attributes:
+        names: theirs.
+        items: the number of items.
+        figure: the name of the figure on items that neither failed on.
+        common: its values on these.
+        verdict: what the tests say.
+    """
+
+    names: tuple[str, str]
+    items: int
+    figure: str
+    common: OnCommonItems
+    verdict: PairVerdict
+
+
 def on_common_items(
-    runs: Sequence[StatisticsTable],
+    models: Sequence[Sequence[StatisticsTable]],
     figure: Figure,
     *,
     resamples: int = 10_000,
     level: float = 0.95,
     seed: int = 0,
 ) -> OnCommonItems:
-    """Return a figure of two runs on the items that neither failed on.
+    """Return a figure of two models on the items that neither failed on.
 
     Args:
-        runs: the two, with the same items in the same order.
+        models: the runs of both, with the same items in the same order.
         figure: from `figure_without_failures`.
         resamples: how often items are drawn.
         level: the nominal coverage of the interval.
         seed: the seed of the random numbers.
     """
+    runs = [run for of_model in models for run in of_model]
     failed = mean_column(runs, _statistic(runs[0], figure)) > 0
     if failed.all():
         return OnCommonItems(None, None, None, None)
@@ -127,11 +147,13 @@ def on_common_items(
         if run.groups is not None:
             values[:, -1] = run.weights
         tables.append(run._replace(values=values))
-    one, other = (table.value(figure.name) for table in tables)
+    first = len(models[0])
+    rates = [table.value(figure.name) for table in tables]
+    one, other = float(np.mean(rates[:first])), float(np.mean(rates[first:]))
     if np.sum(~failed) < MIN_ITEMS:
         return OnCommonItems(one, other, None, None)
-    ones, others = bootstrap(tables, [figure.name], resamples, seed)
-    drawn = (ones - others)[:, 0]
+    of_runs = [draws[:, 0] for draws in bootstrap(tables, [figure.name], resamples, seed)]
+    drawn = np.mean(of_runs[:first], axis=0) - np.mean(of_runs[first:], axis=0)
     interval = difference_interval(drawn, runs[0].independent, level)
     return OnCommonItems(one, other, interval, float(np.nanstd(drawn, ddof=1)))
 

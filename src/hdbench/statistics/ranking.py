@@ -2,12 +2,11 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import Figure, judging_figure
@@ -19,7 +18,13 @@ from hdbench.statistics.bootstrap import (
     why_without,
 )
 from hdbench.statistics.comparison import check_comparable
-from hdbench.statistics.failures import figure_without_failures, pair_verdicts
+from hdbench.statistics.failures import (
+    ComparedPair,
+    PairVerdict,
+    figure_without_failures,
+    on_common_items,
+    pair_verdicts,
+)
 from hdbench.statistics.resampling import (
     NOTHING,
     Array,
@@ -72,6 +77,8 @@ class Standing:
             do not meet. If there are too few items, the ranges of the single items count instead.
         rank: the ranks that it may have; None where there is no interval.
         better: the names of the models that are significantly better, the best first.
+        pair: how the second model compares with the first, if they are compared by their failures
+            and the rest; otherwise None, as for all others.
     """
 
     name: str
@@ -83,6 +90,7 @@ class Standing:
     runs_apart: bool
     rank: Ranks | None
     better: tuple[str, ...]
+    pair: ComparedPair | None = None
 
 
 class _Model(NamedTuple):
@@ -197,6 +205,7 @@ def rank_models(
         without is not None and independent >= MIN_ITEMS
     )
     better = np.zeros((len(ranked), len(ranked)), np.bool_)
+    verdicts: dict[tuple[int, int], PairVerdict] = {}
     intervals: Sequence[Interval | None]
     if has_intervals:
         intervals, drawn = _drawn(ranked, figure, resamples, level, seed)
@@ -205,7 +214,10 @@ def rank_models(
         ranges = [item_ranges(result, [figure]).get(figure) for result in results]
         intervals = [*ranges, *(None for _ in ranked)]
     if without is not None:
-        better = _better(ranked, without, resamples, level, seed)
+        verdicts = _verdicts(ranked, without, resamples, level, seed)
+        for pair, verdict in verdicts.items():
+            if verdict.better is not None:
+                better[pair[1 - verdict.better], pair[verdict.better]] = True
     elif has_intervals:
         apart = values[:, None] - values
         ahead = apart < 0 if higher_is_better else apart > 0  # of the row's model
@@ -235,6 +247,14 @@ def rank_models(
                 better=ahead_of_it,
             )
         )
+    if without is not None and verdicts:
+        a, b = sorted(order[:2])
+        models_of = [ranked[a].runs, ranked[b].runs]
+        common = on_common_items(models_of, without, resamples=resamples, level=level, seed=seed)
+        names = ranked[a].name, ranked[b].name
+        items = len(runs[0].values)
+        compared = ComparedPair(names, items, without.name, common, verdicts[a, b])
+        standings[1] = replace(standings[1], pair=compared)
     return standings
 
 
@@ -321,14 +341,10 @@ def _by_model(models: Sequence[_Model], of_runs: Iterable[T]) -> list[list[T]]:
     return [[next(values) for _ in model.runs] for model in models]
 
 
-def _better(
+def _verdicts(
     models: Sequence[_Model], figure: Figure, resamples: int, level: float, seed: int
-) -> NDArray[np.bool_]:
-    """Return whether a model (row) is worse than another one (column) by its failures and the rest.
-
-    See `rank_models`.
-    """
-    better = np.zeros((len(models), len(models)), np.bool_)
+) -> dict[tuple[int, int], PairVerdict]:
+    """Return how each pair of models compares by its failures and the rest; see `rank_models`."""
     pairs = list(combinations(range(len(models)), 2))
     found = pair_verdicts(
         [model.runs for model in models],
@@ -337,10 +353,7 @@ def _better(
         level=level,
         seed=seed,
     )
-    for pair, verdict in zip(pairs, found, strict=True):
-        if verdict.better is not None:
-            better[pair[1 - verdict.better], pair[verdict.better]] = True
-    return better
+    return dict(zip(pairs, found, strict=True))
 
 
 def _apart(ranges: Sequence[Interval | None]) -> bool:

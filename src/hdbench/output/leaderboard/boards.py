@@ -22,6 +22,7 @@ from hdbench.results.result import Result
 from hdbench.results.run_info import TEXT_PROMPT
 from hdbench.scoring.metric import figure_of, judging_figure
 from hdbench.statistics.bootstrap import Interval
+from hdbench.statistics.failures import ComparedPair
 from hdbench.statistics.ranking import Ranks, Standing, rank_models
 
 if TYPE_CHECKING:
@@ -186,6 +187,8 @@ class Board:
         public_since: the day from which the ground truth was public; None if that is not known.
         people: the figures that people reach against each other; None if not stated.
         field_figure: the figure of a field, higher is better; None if fields have none.
+        pair: how the first two models compare by their failures and the rest, if models are ranked
+            by these; otherwise None.
     """
 
     kind: RunKind
@@ -196,6 +199,7 @@ class Board:
     public_since: str | None = None
     people: Ceiling | None = None
     field_figure: str | None = None
+    pair: ComparedPair | None = None
 
     def __repr__(self) -> str:
         """Return the best models with their ranks and values."""
@@ -362,6 +366,7 @@ def leaderboards(
                 public_since=public,
                 people=people,
                 field_figure=_field_figure(first),
+                pair=next((standing.pair for standing in standings if standing.pair), None),
             )
         )
     order = list(dict.fromkeys(board.kind.benchmark for board in boards))

@@ -18,6 +18,7 @@ from hdbench.output.leaderboard.words import (
     MAX_NAME,
     about_ranks,
     column_name,
+    first_two,
     notes,
     say,
     title,
@@ -74,7 +75,7 @@ def print_boards(console: Console, boards: Sequence[Board], language: str = "en"
             above=about_ranks(board, language),
             below=below,
         )
-        for note in notes(board, language):
+        for note in [*first_two(board, language), *notes(board, language)]:
             _print_text(console, note)
         if left_out:
             _print_text(console, say("no_room", language, columns=", ".join(left_out)))
@@ -102,7 +103,7 @@ def markdown(boards: Sequence[Board], language: str = "en") -> str:
                 f"## {_in_markdown(title(board, language))}",
                 about_ranks(board, language),
                 _markdown(board, language),
-                *map(_in_markdown, notes(board, language)),
+                *map(_in_markdown, [*first_two(board, language), *notes(board, language)]),
             ]
         )
         + "\n"

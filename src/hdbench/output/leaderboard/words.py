@@ -1,5 +1,6 @@
 """The texts about a leaderboard, in English or German: its title, and how to read it."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from hdbench.results.subset import subset_in_words
 from hdbench.results.warning_texts import in_words
 from hdbench.scoring.figure_titles import figure_title
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
+from hdbench.statistics.comparison import two_sentences
 
 _TEXTS = Texts(Path(__file__).with_name("texts"))
 
@@ -74,8 +76,9 @@ def about_ranks(board: Board, language: str = "en") -> str:
 def verdict(board: Board, language: str = "en") -> list[str]:
     """Return which model is best, whether that is sure, and its price, in sentences.
 
-    Of models that are not told apart, the price is that of the cheapest. What people reach comes
-    last.
+    Where models are ranked by what they failed on and by the rest, two sentences say how the first
+    two compare. Of models that are not told apart, the price is that of the cheapest. What people
+    reach comes last.
     """
     rows, best = board.rows, board.rows
     if not _has_ranks(board):
@@ -94,6 +97,7 @@ def verdict(board: Board, language: str = "en") -> list[str]:
             is_sure = best[0].rank is not None and best[0].rank.high == 1
             key = "one_best" if is_sure else "one_ahead"
             said = [say(key, language, model=names[0], count=len(rows) - 1)]
+    said += first_two(board, language, titled=True)
     priced = [(row.item_usd, row) for row in best if row.item_usd is not None]
     usd, row = min(priced, key=lambda pair: pair[0], default=(None, best[0]))
     model = short_name(row.model)
@@ -106,6 +110,22 @@ def verdict(board: Board, language: str = "en") -> list[str]:
             say("people_reach", language, value=decimal(f"{board.people.value:.3f}", language))
         )
     return said
+
+
+def first_two(board: Board, language: str = "en", *, titled: bool = False) -> list[str]:
+    """Return how the first two models compare, where their failures count; see `verdict`, `notes`.
+
+    Args:
+        board: the leaderboard.
+        language: see `notes`.
+        titled: see `notes`.
+    """
+    if board.pair is None:
+        return []
+    a, b = map(short_name, board.pair.names)
+    figure = figure_title(board.pair.figure, language) if titled else board.pair.figure
+    pair = replace(board.pair, names=(a, b), figure=figure)
+    return [translated(two_sentences(pair), language)]
 
 
 def _listed(names: list[str], language: str) -> str:

@@ -199,7 +199,7 @@ def test_an_ad_read_wrong_is_classed_with_its_confusions():
     summary = summarise([errors(explained(metric, answer, page))])
     assert summary.fields == {"advertisements": {"ocr": 1}}
     assert summary.confusions == {("ſ", "f"): 2}
-    assert summary.examples == {("ſ", "f"): "Keſſel → Kefſel"}
+    assert summary.examples["ſ", "f"].words == "Keſſel → Kefſel"
 
 
 def test_characters_that_are_watched_come_first_with_how_many_there_were():

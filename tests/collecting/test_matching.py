@@ -9,6 +9,7 @@ from hdbench.datasets.collecting.matching import match_truths
 from hdbench.datasets.collecting.media import MediaFiles, MediaItem, Page
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.page_files import PageTruths
+from hdbench.page_text.boxes import Box
 
 
 def media(*names, kind="image"):
@@ -63,9 +64,12 @@ def test_if_none_fits_both_sides_are_shown():
 def test_the_texts_of_pages_are_put_together():
     item = MediaItem("letter", (Page(Path("p1.jpg")), Page(Path("p2.jpg"))))
     other = MediaItem("half", (Page(Path("q1.jpg")), Page(Path("q2.jpg"))))
-    given = Truths([Truth("x", f"{name}.tif", {"text": name}) for name in ("p2", "p1", "q1")], [])
+    boxes = {name: [[Box(0, 0, 9, number)]] for number, name in enumerate(("p2", "p1", "q1"), 1)}
+    given = [Truth("x", f"{name}.tif", {"text": name}, own) for name, own in boxes.items()]
+    given = Truths(given, [])
     found = match_truths(given, MediaFiles("pages", [item, other], []))
     assert found.by_id["letter"].record == {"pages": [{"text": "p1"}, {"text": "p2"}]}
+    assert found.by_id["letter"].boxes == [[(0, 0, 9, 2)], [(0, 0, 9, 1)]]
     assert found.notes == ["items that lack the text of a page: 1: half"]
 
 

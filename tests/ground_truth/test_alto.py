@@ -157,7 +157,7 @@ def test_several_pages_are_a_list(read):
 
 def test_a_file_without_text_says_nothing(read):
     found = read(alto(page(space()), page(space(), number=2), image=""))
-    assert found.truths == [("page_003.xml", None, None)]
+    assert found.truths == [("page_003.xml", None, None, [[], []])]
     assert found.notes == ["no text in the file, so the item has no ground truth: page_003.xml"]
 
 

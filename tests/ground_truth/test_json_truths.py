@@ -86,15 +86,15 @@ def test_an_entry_of_a_list_and_a_line(read, entry, key, record):
     other = {
         name: "other" if name in ("id", "file_name", "image") else entry[name] for name in entry
     }
-    assert read([other, entry]).truths[1] == ("truth.json: entry 2", key, record)
+    assert read([other, entry]).truths[1][:3] == ("truth.json: entry 2", key, record)
     lines = json.dumps(other) + "\n\n" + json.dumps(entry)
-    assert read(lines, "truth.jsonl").truths[1] == ("truth.jsonl:3", key, record)
-    assert read(lines.replace("\n\n", "\n")).truths[1] == ("truth.json:2", key, record)
+    assert read(lines, "truth.jsonl").truths[1][:3] == ("truth.jsonl:3", key, record)
+    assert read(lines.replace("\n\n", "\n")).truths[1][:3] == ("truth.json:2", key, record)
 
 
 def test_an_object_id_to_record(read):
     read = read({"b12.jpg": RECORD, "b13": "Lieder", "b14": None, "b15": {}})
-    assert [tuple(truth) for truth in read.truths] == [
+    assert [truth[:3] for truth in read.truths] == [
         ('truth.json: "b12.jpg"', "b12.jpg", RECORD),
         ('truth.json: "b13"', "b13", {"text": "Lieder"}),
         ('truth.json: "b14"', "b14", None),
@@ -103,7 +103,7 @@ def test_an_object_id_to_record(read):
 
 
 def test_one_record_is_no_map_of_ids(read):
-    assert read({"id": "b12", **RECORD}).truths == [("truth.json", "b12", RECORD)]
+    assert read({"id": "b12", **RECORD}).truths == [("truth.json", "b12", RECORD, ())]
     assert read({"title": "Lieder", "year": 1912}).truths[0].key is None
 
 
@@ -134,7 +134,7 @@ def test_a_folder_with_a_file_for_each_item(folder):
         notes__docx="",
     )
     read = read_json_truths(path)
-    assert [tuple(truth) for truth in read.truths] == [
+    assert [truth[:3] for truth in read.truths] == [
         ("b12.json", "b12", RECORD),
         ("b13.txt", "b13", {"text": "Lieder\nund Tänze"}),
         ("b14.txt", "b14", None),

@@ -111,7 +111,7 @@ def refused(read):
 @pytest.mark.parametrize("form", [as_marc21, as_marcxml])
 def test_default_mapping_reads_records_written_by_pymarc(read, form):
     found = read(form(book(1), book(2)))
-    assert found.truths == [
+    assert [truth[:3] for truth in found.truths] == [
         ("records.mrc, record 1", "990001", BOOK),
         ("records.mrc, record 2", "990002", BOOK),
     ]

@@ -3,6 +3,7 @@
 import pytest
 
 from hdbench.errors import HdbenchError
+from hdbench.page_text.boxes import as_column, of_column
 from hdbench.page_text.reading import form_of, read_page_text
 
 ABBYY = """<?xml version="1.0" encoding="UTF-8"?>
@@ -108,16 +109,65 @@ def test_what_programs_write_is_read_in_lines(document, form, regions, image, tm
     (tmp_path / "a").write_bytes(data)
     for source in (data, tmp_path / "a"):
         read = read_page_text(source, "a")
-        assert (read.form, read.pages) == (form, [(regions, image)])
-    assert read.pages[0].text == "\n".join(line for lines in regions for line in lines)
+        [page] = read.pages
+        texts = [[line.text for line in lines] for lines in page.regions]
+        assert (read.form, texts, page.image) == (form, regions, image)
+    assert page.text == "\n".join(line for lines in regions for line in lines)
 
 
 def test_blanks_that_begin_a_line_are_kept_but_not_those_of_the_file_s_own_form():
     page = TRANSKRIBUS.replace("<Unicode>Rother", "<Unicode>  Rother")
     page = page.replace("<Unicode>und Brod<", "<Unicode>\n      und Brod\n    <")
-    assert read_page_text(page.encode(), "a").pages[0].regions[1] == ["  Rother Wein", "und Brod"]
+    assert read_page_text(page.encode(), "a").pages[0].text == "1731\n  Rother Wein\nund Brod"
     alto = ABBYY.replace("<String STYLEREFS", "<SP/><String STYLEREFS")
     assert read_page_text(alto.encode(), "a").pages[0].text.startswith(" Rother")
+
+
+PARTED = """<PcGts><Page imageWidth="200" imageHeight="50"><TextRegion>
+<TextLine id="l2"><Coords points="20,30 180,30 180,42 20,44"/><Baseline points="0,0 1,1"/>
+<TextEquiv><Unicode>und Brod</Unicode></TextEquiv></TextLine>
+<TextLine id="l1"><Coords points="-20,-5 500,20"/><TextEquiv><Unicode>Wein</Unicode></TextEquiv>
+</TextLine><TextLine id="l3"><Coords points="900,0 999999999,20"/>
+<TextEquiv><Unicode>Heu</Unicode></TextEquiv></TextLine>
+<TextEquiv><Unicode>Wein
+und Brod
+Heu</Unicode></TextEquiv></TextRegion></Page></PcGts>"""
+
+
+@pytest.mark.parametrize(
+    ("document", "boxes"),
+    [
+        (ABBYY, [(300, 367, 4300, 500), (300, 517, 3800, 650)]),  # 110 / 3000, …
+        (TRANSKRIBUS, [None] * 3),  # no line has a height
+        (TESSERACT, [(0, 0, 10_000, 2222), (0, 2222, 10_000, 4444), None]),
+        (TESSERACT.replace("bbox 0 0 9 9", "bbox 0 0 0 9"), [None] * 3),
+        # In the order of the region's own text, and no further than the page goes.
+        (PARTED, [(0, 0, 10_000, 4000), (1000, 6000, 9000, 8800), None]),
+        (PARTED.replace('"200"', '"1e999"'), [None] * 3),
+    ],
+)
+def test_lines_have_the_boxes_that_programs_write(document, boxes):
+    [page] = read_page_text(document.encode(), "a").pages
+    assert page.boxes == boxes
+    assert of_column(as_column([[], page.boxes])).get(1) == boxes
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        None,
+        "0",
+        {"0": 1},
+        [0],
+        ["0 1 2 3"],
+        ["0 1 2 3 4 5"],
+        ["0 -1 2 3 4"],
+        ["0 1e9 2 3 4"],
+        ["x"],
+    ],
+)
+def test_what_is_no_column_of_boxes_has_none(column):
+    assert of_column(column) == {}
 
 
 def test_a_line_without_text_is_remarked():

@@ -1,5 +1,7 @@
 """Pages of text in a report: line by line, with words in another order told from wrong ones."""
 
+import base64
+import io
 import json
 
 import pytest
@@ -51,6 +53,67 @@ def test_words_in_another_order_are_nowhere_wrong_and_letters_are_in_both():
     assert wrong(READ["p01"]) == [[], []]
     assert wrong(READ["p02"]) == [["ſſ"], ["ff"]]
     assert wrong(READ["p04"]) == [["\n"], [" "]]
+
+
+PAGE = """<PcGts><Page imageWidth="600" imageHeight="200"><TextRegion>{}</TextRegion></Page></PcGts>
+"""
+LINE = """<TextLine><Coords points="{},{} {},{}"/><TextEquiv><Unicode>{}</Unicode></TextEquiv>
+</TextLine>"""
+
+
+def colors(page):
+    """The middle of each picture in the table of confused characters, by the line's color."""
+    shown = page.partition('class="confused"')[2].partition("</table>")[0]
+    found = {}
+    for row in shown.split("<tr>")[2:]:
+        sign = row.partition("<bdi>")[2][0]
+        data = row.partition("base64,")[2].partition('"')[0]
+        if data:
+            with Image.open(io.BytesIO(base64.b64decode(data))) as image:
+                assert image.width <= 480
+                assert image.height <= 96
+                red, green, blue = image.convert("RGB").getpixel((image.width // 2, 5))
+                found[sign] = "red" if red > green + blue else "blue" if blue > red + green else "?"
+    return found
+
+
+def test_examples_are_cut_from_where_the_lines_are(tmp_path, run_hdbench):
+    (tmp_path / "scans").mkdir()
+    for name, texts in (("p1", ("Weiß", "naſſ")), ("p2", ("Weiß", "Huhn"))):
+        # As large as the transcription says, and half of that.
+        image = Image.new("RGB", (600, 200) if name == "p1" else (300, 100), "white")
+        width, height = image.size
+        image.paste("red", (0, 0, width, height // 4))
+        image.paste("blue", (0, height // 2, width, height))
+        image.save(tmp_path / f"scans/{name}.png")
+        lines = LINE.format(-9, 0, 9999, 50, texts[0]), LINE.format(20, 110, 580, 190, texts[1])
+        (tmp_path / f"scans/{name}.xml").write_text(PAGE.format("".join(lines)))
+    Image.new("RGB", (9, 9)).save(tmp_path / "scans/p3.png")
+    (tmp_path / "scans/p3.xml").write_text(PAGE.format(LINE.format("", "", "", "", "Köln")))
+    read = {"p1": "Weiß\nnaff", "p2": "Weib\nHuhm", "p3": "Koln"}
+    (tmp_path / "read.json").write_text(json.dumps(read))
+    for command in (("new", "pages", "scans", "--licence", "cc0-1.0"), ("build", "pages")):
+        done = run_hdbench(*command, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    folder = tmp_path / "hdb/pages"
+
+    def scored(lines):
+        """The figures, and the colors of the examples, with these rows."""
+        (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines))
+        result = hd.score(str(folder), tmp_path / "read.json", Settings(details=True))
+        page = report_page(result, load_benchmark(str(folder)))
+        return dict(result.rates), result.errors_by_class, colors(page)
+
+    rows = [json.loads(line) for line in (folder / "metadata.jsonl").read_text().splitlines()]
+    assert rows[0]["line_boxes"] == ["0 0 0 10000 2500", "0 333 5500 9667 9500"]
+    assert rows[2]["line_boxes"] is None
+    *figures, found = scored(rows)
+    assert found == {"ſ": "blue", "ß": "red", "n": "blue"}
+    for hostile in (["0"], ["0 0 0 99999 99999"] * 2, ["0 5 5 5 5"] * 2, ["7 0 0 9 9"] * 2, "0", 7):
+        *others, found = scored([row | {"line_boxes": hostile} for row in rows])
+        assert others == figures
+        assert found.keys() <= {"ſ", "ß", "n"}
+    assert found == {}
 
 
 def test_texts_that_look_like_yaml_are_not_warned_of(report):

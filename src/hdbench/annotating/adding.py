@@ -20,6 +20,7 @@ from hdbench.datasets.collecting.rules import find_like
 from hdbench.datasets.collecting.truth_files import open_truth
 from hdbench.datasets.collecting.writing import copy_page, text_of_item, write_items
 from hdbench.errors import HdbenchError, Message, shortened
+from hdbench.page_text.boxes import LINE_BOXES
 
 _KINDS = {
     "image": Message("an image for each item"),
@@ -119,6 +120,9 @@ def add_items(plan: CollectionPlan, collection: Path, scratch: Path) -> None:
     columns = find_like(str(collection)).spec.columns.keys() - COLUMNS.keys()
     with full_disk_errors(collection):
         rows = [dict.fromkeys(sorted(columns)) | row for row in write_items(plan, scratch)]
+    if LINE_BOXES not in columns:  # its first ground truths had none
+        for row in rows:
+            row.pop(LINE_BOXES, None)
     metadata = Metadata(collection)
     with metadata.writing(), write_errors(collection):
         if plan.media.kind != "text":

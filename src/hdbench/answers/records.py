@@ -24,6 +24,7 @@ from hdbench.answers.field_paths import field_paths
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import Table, place_of
 from hdbench.errors import HdbenchError, Message, joined
+from hdbench.page_text.boxes import Box
 
 
 class Truth(NamedTuple):
@@ -34,11 +35,13 @@ class Truth(NamedTuple):
             `truth.jsonl:4` or `b12.json`.
         key: what says which item it belongs to, an id or a file's name; None if nothing does.
         record: the ground truth; None if the source has the item but says nothing about it.
+        boxes: where the lines of its text are, for each page, if the source is a file of pages.
     """
 
     place: str
     key: str | None
     record: dict[str, Any] | None
+    boxes: Sequence[Sequence[Box | None]] = ()
 
 
 @dataclass(frozen=True)
@@ -456,7 +459,7 @@ def _answers(
     for _, cells in table.rows:
         first_rows.setdefault(_key(cells, keys), cells)
     answers: dict[str, AnswerEntry] = {}
-    for place, item_id, record in truths.truths:
+    for place, item_id, record, _ in truths.truths:
         if item_id is None:
             raise HdbenchError("{place}: has no id: enter it, or delete the row", place=place)
         cells = first_rows[item_id]

@@ -55,6 +55,9 @@ MAX_TOTAL = 6_000_000
 WIDTH = 576
 """Maximum width of a picture: a sixth more pixels than a page's column has, for denser screens."""
 
+MAX_PART = (480, 96)
+"""Maximum width and height of a part of an image: twice of what a table's row shows of it."""
+
 _AHEAD = 32
 """Number of pictures made ahead: of thousands, only the first may be needed."""
 
@@ -116,6 +119,31 @@ def thumbnail(path: Path, *, width: int = 640) -> str | None:
         raise HdbenchError(
             "{place}: no readable image or PDF: build the benchmark again", place=path
         ) from error
+
+
+def cut_out(path: Path, part: Sequence[float]) -> str | None:
+    """Return a part of an image, at most `MAX_PART` in size, as a data URI.
+
+    Args:
+        path: an image; it is turned as its EXIF data say.
+        part: the part's left, upper, right and lower end, as shares of the image's size; what is
+            outside the image is left out.
+
+    Returns:
+        A WebP image as `data:image/webp;base64,…`; None if there is no readable image.
+    """
+    data = io.BytesIO()
+    try:
+        with path.open("rb") as file:
+            image = _upright(path, file, MAX_PIXELS)
+        ends = [max(0, min(1, end)) * size for end, size in zip(part, 2 * image.size, strict=True)]
+        left, top, right, bottom = map(round, ends)
+        cut = image.crop((left, top, max(right, left + 1), max(bottom, top + 1)))
+        cut.thumbnail(MAX_PART)
+        cut.save(data, "WEBP", quality=_QUALITY, method=2)
+    except (HdbenchError, *_DAMAGED):
+        return None
+    return _uri(data.getvalue())
 
 
 def _uri(data: bytes) -> str:

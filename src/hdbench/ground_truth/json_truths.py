@@ -52,8 +52,8 @@ def read_json_truths(path: Path) -> Table | Truths:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     file = Path(folder) / "truth.jsonl"
         ...     _ = file.write_text('{"image": "b12.jpg", "ground_truth": {"title": "Lieder"}}')
-        ...     read_json_truths(file).truths[0]
-        Truth(place='truth.jsonl:1', key='b12.jpg', record={'title': 'Lieder'})
+        ...     read_json_truths(file).truths[0].record
+        {'title': 'Lieder'}
     """
     name = path.name
     with read_errors(name):

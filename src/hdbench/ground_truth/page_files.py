@@ -72,7 +72,8 @@ def read_page_files(path: Path, *, skip_damaged: bool = False) -> PageTruths | N
         record = (pages if len(texts) > 1 else {"text": texts[0]}) if any(texts) else None
         if record is None:
             remarks.add(Message("no text in the file, so the item has no ground truth"), place)
-        truths.append(Truth(place, found.pages[0].image, record))
+        boxes = [page.boxes for page in found.pages]
+        truths.append(Truth(place, found.pages[0].image, record, boxes))
     if problems and not skip_damaged:
         problem = shortened(problems, separator="; ")
         if is_folder:

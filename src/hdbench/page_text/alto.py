@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from hdbench.common.xml_documents import name_of
 from hdbench.errors import HdbenchError
-from hdbench.page_text.page import Lines, PageText, Remark, image_name, texts_of
+from hdbench.page_text.boxes import Box, box_around, numbers
+from hdbench.page_text.page import Lines, PageText, Remark, image_name, lines_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -49,8 +50,15 @@ def _regions(page: "Element", order: dict[str, int], where: str, remark: Remark)
     def text(line: "Element") -> str:
         return _text(line, where)
 
+    size = numbers(page.get("WIDTH"), page.get("HEIGHT"))
+
+    def box(line: "Element") -> Box | None:
+        names = ("HPOS", "VPOS", "WIDTH", "HEIGHT")
+        left, top, width, height = numbers(*(line.get(name) for name in names))
+        return box_around([(left, top), (left + width, top + height)], size)
+
     for _, pairs in groupby(lines, key=itemgetter(0)):
-        if region := list(texts_of((line for _, line in pairs), text, where, remark)):
+        if region := list(lines_of((line for _, line in pairs), text, box, where, remark)):
             yield region
 
 

@@ -6,7 +6,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from hdbench.page_text.page import Lines, PageText, Remark, image_name, texts_of
+from hdbench.page_text.boxes import Box, box_around, numbers
+from hdbench.page_text.page import Lines, PageText, Remark, image_name, lines_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -17,6 +18,8 @@ LINES = {"ocr_line", "ocrx_line", "ocr_header", "ocr_footer", "ocr_caption", "oc
 REGIONS = {"ocr_carea", "ocrx_block", "ocr_column"}
 
 _IMAGE = re.compile(r"""(?:^|;)\s*(?:image|x_source)\s+(?:"([^"]*)"|'([^']*)'|([^\s;]+))""")
+
+_BOX = re.compile(r"(?:^|;)\s*bbox" + r"\s+([0-9.-]+)" * 4)
 
 
 def hocr_pages(root: "Element", where: str, remark: Remark) -> list[PageText]:
@@ -35,8 +38,14 @@ def _regions(page: "Element", where: str, remark: Remark) -> Iterator[Lines]:
     candidates = [element for element in page.iter("{*}*") if _classes(element) & LINES]
     outer = {above for line in candidates for above in line.iterancestors()}
     lines = [(_region(line, page), line) for line in candidates if line not in outer]
+    size = _corners(page)[2:]
+
+    def box(line: "Element") -> Box | None:
+        left, top, right, bottom = _corners(line)
+        return box_around([(left, top), (right, bottom)], size)
+
     for _, pairs in groupby(lines, key=itemgetter(0)):
-        if region := list(texts_of((line for _, line in pairs), _text, where, remark)):
+        if region := list(lines_of((line for _, line in pairs), _text, box, where, remark)):
             yield region
 
 
@@ -52,6 +61,12 @@ def _text(line: "Element") -> str:
         words = (word for word in line.iter("{*}*") if "ocrx_word" in _classes(word))
         text = " ".join("".join(map(str, word.itertext())).strip() for word in words) or text
     return text
+
+
+def _corners(element: "Element") -> list[float]:
+    """Return the left, upper, right and lower end of an element; 0.0 if it does not say them."""
+    match = _BOX.search(element.get("title", ""))
+    return numbers(*(match.groups() if match else [None] * 4))
 
 
 def _classes(element: "Element") -> set[str]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from hdbench.errors import Message
+from hdbench.page_text.boxes import Box
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -11,7 +12,15 @@ if TYPE_CHECKING:
 Remark = Callable[[Message, str], None]
 """Takes what was assumed, and at which place."""
 
-Lines = list[str]
+
+class Line(NamedTuple):
+    """A line, and where it is on the page, if that is known."""
+
+    text: str
+    box: Box | None = None
+
+
+Lines = list[Line]
 """The lines of a region, in reading order."""
 
 
@@ -29,16 +38,26 @@ class PageText(NamedTuple):
     @property
     def text(self) -> str:
         """The lines of all regions, joined by line ends."""
-        return "\n".join(line for lines in self.regions for line in lines)
+        return "\n".join(line.text for lines in self.regions for line in lines)
+
+    @property
+    def boxes(self) -> list[Box | None]:
+        """Where each line of `text` is."""
+        lines = (line for region in self.regions for line in region)
+        return [line.box for line in lines for _ in line.text.split("\n")]
 
 
-def texts_of(
-    lines: Iterable["Element"], read: "Callable[[Element], str]", where: str, remark: Remark
-) -> Iterator[str]:
-    """Yield the texts of lines; of one without text it is remarked that it is left out."""
+def lines_of(
+    lines: Iterable["Element"],
+    read: "Callable[[Element], str]",
+    find: "Callable[[Element], Box | None]",
+    where: str,
+    remark: Remark,
+) -> Iterator[Line]:
+    """Yield lines; of one without text it is remarked that it is left out."""
     for line in lines:
         if text := read(line):
-            yield text
+            yield Line(text, find(line))
         else:
             remark(Message("a line without text, left out"), f"{where}:{line.sourceline}")
 

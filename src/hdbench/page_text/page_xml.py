@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from hdbench.common.xml_documents import name_of
 from hdbench.errors import HdbenchError, Message
-from hdbench.page_text.page import Lines, PageText, Remark, image_name, texts_of
+from hdbench.page_text.boxes import Box, box_around, numbers
+from hdbench.page_text.page import Line, Lines, PageText, Remark, image_name, lines_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -40,7 +41,7 @@ def page_xml_pages(root: "Element", where: str, remark: Remark) -> list[PageText
             "{place}:{line}: PAGE XML without a Page", place=where, line=root.sourceline
         )
     order = _reading_order(page)
-    reader = _Reader(order, page.get("textLineOrder", ""), where, remark)
+    reader = _Reader(order, page, where, remark)
     regions = _in_order(_regions(page), order)
     texts = [(region.get("id"), reader.regions(region)) for region in regions]
     if order:
@@ -73,8 +74,10 @@ def _references(group: "Element") -> Iterator[str]:
 class _Reader:
     """Reads the regions of a page."""
 
-    def __init__(self, order: Mapping[str, int], direction: str, where: str, remark: Remark):
-        self._order, self._direction, self._where, self._remark = order, direction, where, remark
+    def __init__(self, order: Mapping[str, int], page: "Element", where: str, remark: Remark):
+        self._order, self._where, self._remark = order, where, remark
+        self._direction = page.get("textLineOrder", "")
+        self._size = numbers(page.get("imageWidth"), page.get("imageHeight"))
 
     def regions(self, region: "Element") -> list[Lines]:
         """Return the lines of a region, then those of each region within it.
@@ -85,7 +88,7 @@ class _Reader:
         for inner in _in_order(_regions(region), self._order):
             texts += self.regions(inner)
         if not texts and (own := self._text(region)):
-            texts.append(own.splitlines())
+            texts.append([Line(text) for text in own.splitlines()])
         return texts
 
     def _lines(self, region: "Element") -> Lines:
@@ -97,10 +100,16 @@ class _Reader:
         elif direction in _DIRECTIONS and all(map(_points, lines)):
             axis, sign = _DIRECTIONS[direction]
             lines.sort(key=lambda line: sign * _middle([point[axis] for point in _points(line)]))
-        texts = list(texts_of(lines, self._line_text, self._where, self._remark))
-        own = [line for line in self._text(region).splitlines() if line.strip()]
-        is_same = Counter(map(str.strip, own)) == Counter(map(str.strip, texts))
-        return own if not is_numbered and is_same else texts
+        found = list(lines_of(lines, self._line_text, self._box, self._where, self._remark))
+        own = [text for text in self._text(region).splitlines() if text.strip()]
+        boxes = {line.text.strip(): line.box for line in found}
+        is_same = Counter(map(str.strip, own)) == Counter(line.text.strip() for line in found)
+        if is_numbered or not is_same:
+            return found
+        return [Line(text, boxes[text.strip()]) for text in own]
+
+    def _box(self, line: "Element") -> Box | None:
+        return box_around(_points(line, ("Coords",)), self._size)
 
     def _line_text(self, line: "Element") -> str:
         words = (self._text(child) for child in line if name_of(child) == "Word")
@@ -148,9 +157,11 @@ def _position(element: "Element") -> int | None:
     return int(custom[1]) if custom else _number(element.get("index"))
 
 
-def _points(line: "Element") -> list[tuple[int, int]]:
+def _points(
+    line: "Element", shapes: Sequence[str] = ("Baseline", "Coords")
+) -> list[tuple[int, int]]:
     """Return the points of a line's baseline, or else of its outline; of PAGE 2010, too."""
-    for shape in (*line.iterfind("{*}Baseline"), *line.iterfind("{*}Coords")):
+    for shape in (each for name in shapes for each in line.iterfind(f"{{*}}{name}")):
         inner = (f"{point.get('x')},{point.get('y')}" for point in shape.iterfind("{*}Point"))
         text = shape.get("points") or " ".join(inner)
         if points := [(int(x), int(y)) for x, y in _POINT.findall(text)]:

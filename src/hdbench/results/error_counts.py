@@ -5,7 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hdbench.answers.answer import LOST
-from hdbench.scoring.analysis.error_classes import ErrorClass, errors, form_counts, summarise
+from hdbench.scoring.analysis.error_classes import (
+    ErrorClass,
+    ErrorSummary,
+    errors,
+    form_counts,
+    summarise,
+)
 from hdbench.scoring.analysis.forms import text_of
 from hdbench.scoring.metric import FieldMatch, Metric
 from hdbench.scoring.rates import f1
@@ -33,6 +39,28 @@ def item_errors(
     ]
 
 
+def error_summary(
+    items: Sequence[Mapping[str, Any]],
+    errors: Sequence[Sequence[tuple[FieldMatch, ErrorClass]]],
+    metric: Metric,
+) -> ErrorSummary:
+    """Count the errors of the answered items; the numbers of examples are those of all items.
+
+    Args:
+        items: see `errors_by_class`, as for the others.
+        errors: their `item_errors`.
+        metric: the one they were scored by.
+    """
+    return summarise(
+        (
+            () if item["status"] in LOST else of_item
+            for item, of_item in zip(items, errors, strict=True)
+        ),
+        pages=metric.corrected == "character",
+        watched=metric.watched,
+    )
+
+
 def errors_by_class(
     items: Sequence[Mapping[str, Any]],
     errors: Sequence[Sequence[tuple[FieldMatch, ErrorClass]]],
@@ -46,15 +74,7 @@ def errors_by_class(
         metric: the one they were scored by.
     """
     answered = [item for item in items if item["status"] not in LOST]
-    summary = summarise(
-        (
-            of_item
-            for item, of_item in zip(items, errors, strict=True)
-            if item["status"] not in LOST
-        ),
-        pages=metric.corrected == "character",
-        watched=metric.watched,
-    )
+    summary = error_summary(items, errors, metric)
     signs = Counter(
         sign
         for item in answered
@@ -79,7 +99,7 @@ def errors_by_class(
                 "prediction": prediction,
                 "count": count,
                 "of": signs.get(reference),
-                "example": summary.examples[reference, prediction],
+                "example": summary.examples[reference, prediction].words,
             }
             for (reference, prediction), count in confused[:CONFUSIONS]
         ],

@@ -174,6 +174,7 @@ def _of_pages(
             texts[item.id][0].place,
             item.id,
             {"pages": [truth.record for truth in texts[item.id]]},
+            [page for truth in texts[item.id] for page in truth.boxes],
         )
         for item in media.items
         if item.pages and len(texts[item.id]) == len(item.pages)

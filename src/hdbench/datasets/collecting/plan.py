@@ -29,6 +29,7 @@ from hdbench.datasets.collecting.schema import schema_of_records, titles_of
 from hdbench.datasets.collecting.truth_files import open_truth
 from hdbench.datasets.collecting.whole import Whole, read_whole
 from hdbench.errors import HdbenchError, Message
+from hdbench.page_text.boxes import LINE_BOXES, as_column
 
 AS_COLUMN = "column:"
 """Prefix that `--map` has before the name of a column of the dataset, as in `column:century`."""
@@ -36,7 +37,9 @@ AS_COLUMN = "column:"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 _COLUMN_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
-_RESERVED = frozenset({"id", "image", "pages", "pdf", "text", "sha256", *TRUTHS, STRATUM, *COLUMNS})
+_RESERVED = frozenset(
+    {"id", "image", "pages", "pdf", "text", "sha256", *TRUTHS, STRATUM, LINE_BOXES, *COLUMNS}
+)
 
 _CITATION = """\
 @misc{{{key}{year},
@@ -105,7 +108,7 @@ class _GroundTruth:
     notes: list[str] = field(default_factory=list)
     columns: list[Column] = field(default_factory=list)
     grouping: dict[str, str] = field(default_factory=dict)
-    own_columns: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    own_columns: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -286,7 +289,16 @@ def _ground_truth(requested: CollectionRequest, sources: Sources) -> _GroundTrut
     if requested.truth is None:
         return _GroundTruth()
     matched = match_truths(source, media)
-    return _GroundTruth(matched.by_id, [*source.notes, *matched.notes])
+    boxes = {} if media.kind == "text" else _line_boxes(matched.by_id, media)
+    return _GroundTruth(matched.by_id, [*source.notes, *matched.notes], own_columns=boxes)
+
+
+def _line_boxes(truths: Mapping[str, Truth], media: MediaFiles) -> dict[str, dict[str, Any]]:
+    """Return the column with the places of lines, item by item; empty if none is known."""
+    known = {
+        name: as_column(truth.boxes) for name, truth in truths.items() if any(map(any, truth.boxes))
+    }
+    return {item.id: {LINE_BOXES: known.get(item.id)} for item in media.items} if known else {}
 
 
 def check_licence(licence: str) -> None:
@@ -448,5 +460,6 @@ def _column_types(
     own: Mapping[str, Mapping[str, Any]], strata: Mapping[str, int]
 ) -> dict[str, str]:
     """Return the dataset's own columns and their types."""
-    types = {name: "string" for values in own.values() for name in values}
+    names = dict.fromkeys(name for values in own.values() for name in values)
+    types = {name: "strings" if name == LINE_BOXES else "string" for name in names}
     return types | ({STRATUM: "int32"} if strata else {})

@@ -17,6 +17,7 @@ from hdbench.common.thumbnails import WIDTH, ItemPicture, pictures
 from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group
+from hdbench.output.report.examples import example_pictures
 from hdbench.output.report.items import BANDS, ItemView, cut, item_views
 from hdbench.output.report.rendering import TEXTS, render
 from hdbench.output.report.truth_errors import truth_error_url
@@ -129,6 +130,7 @@ def report_page(
     if result.ids and not result.per_item:
         raise HdbenchError("the result does not have its items: score with --details")
     errors = result.errors_by_class
+    confusions = errors["confusions"][:MAX_CONFUSIONS]
     every = item_views(result.per_item, result.item_errors, result.metric)
     shown = every[:MAX_ITEMS]
     names = list(islice(_fields_with_errors(errors, shown), MAX_FIELDS))
@@ -174,7 +176,8 @@ def report_page(
         has_schema=benchmark.schema is not None,
         classes=errors["classes"],
         classes_by_field=dict(islice(errors["fields"].items(), MAX_FIELDS)),
-        confusions=errors["confusions"][:MAX_CONFUSIONS],
+        confusions=confusions,
+        example_pictures=example_pictures(result, benchmark, confusions),
         f1_form=errors.get("f1_form"),
         items=items,
         has_lines=any(row.lines for view in shown for row in view.errors),

@@ -86,8 +86,37 @@ lines are in another order, letters meet by chance."""
 MAX_EXAMPLE = 20
 """Maximum number of characters of an example before and after what was confused."""
 
+_BEFORE_WORD = re.compile(r".*\s", re.DOTALL)
+_AFTER_WORD = re.compile(r"\s.*", re.DOTALL)
 _DIGITS = re.compile(r"[0-9]+")
 _NUMBER = re.compile(r"[0-9]+|m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
+
+
+class Example(NamedTuple):
+    """A place where characters were confused.
+
+    Attributes:
+        item: the item's number, from 0.
+        field: the path of the text.
+        truth: the reference's text.
+        place: where in it the characters begin.
+        confused: these, and what the answer has for them.
+    """
+
+    item: int
+    field: str
+    truth: str
+    place: int
+    confused: tuple[str, str]
+
+    @property
+    def words(self) -> str:
+        """The word in which that was so, right and wrong."""
+        old, new = self.confused
+        before = self.truth[max(0, self.place - MAX_EXAMPLE) : self.place]
+        after = self.truth[self.place + len(old) : self.place + MAX_EXAMPLE]
+        before, after = _BEFORE_WORD.sub("", before), _AFTER_WORD.sub("", after)
+        return f"{before}{old}{after} → {before}{new}{after}"
 
 
 class ErrorSummary(NamedTuple):
@@ -98,13 +127,13 @@ class ErrorSummary(NamedTuple):
         fields: field, with a list's items as one → class → number of errors.
         confusions: one or two characters in the reference and in the answer → how often the former
             were read as the latter, in errors of the class `ocr`.
-        examples: the same pairs → the first word in which that was so, right and wrong.
+        examples: the same pairs → the first place where that was so.
     """
 
     total: Counter[ErrorClass]
     fields: dict[str, Counter[ErrorClass]]
     confusions: Counter[tuple[str, str]]
-    examples: dict[tuple[str, str], str]
+    examples: dict[tuple[str, str], Example]
 
 
 class FormCounts(NamedTuple):
@@ -233,8 +262,10 @@ def summarise(
     """
     fields: dict[str, Counter[ErrorClass]] = {}
     confused: Counter[tuple[str, str]] = Counter()
-    examples: dict[tuple[str, str], str] = {}
-    for match, error in chain.from_iterable(items):
+    examples: dict[tuple[str, str], Example] = {}
+    for number, match, error in (
+        (number, *each) for number, of_item in enumerate(items) for each in of_item
+    ):
         fields.setdefault(field_name(match.field), Counter())[error] += 1
         if error != "ocr" and not pages:
             continue
@@ -244,7 +275,8 @@ def summarise(
             for old, new, place in _confused(truth, answer, watched):
                 if not any(map(str.isspace, old + new)):
                     confused[old, new] += 1
-                    examples.setdefault((old, new), _example(truth, old, new, place))
+                    example = Example(number, match.field, truth, place, (old, new))
+                    examples.setdefault((old, new), example)
     total: Counter[ErrorClass] = Counter()
     for counts in fields.values():
         total.update(counts)
@@ -284,17 +316,6 @@ def _confused(
                 if sign in watched:
                     yield sign, "", at_truth + offset
         at_truth, at_answer = block.a + block.size, block.b + block.size
-
-
-def _example(truth: str, old: str, new: str, place: int) -> str:
-    """Return the word in which something was confused, right and wrong."""
-    first, last = place, place + len(old)
-    while first and not truth[first - 1].isspace() and place - first < MAX_EXAMPLE:
-        first -= 1
-    while last < len(truth) and not truth[last].isspace() and last - place < MAX_EXAMPLE:
-        last += 1
-    before, after = truth[first:place], truth[place + len(old) : last]
-    return f"{before}{old}{after} → {before}{new}{after}"
 
 
 def form_counts(

@@ -159,16 +159,14 @@ def test_a_run_without_an_answer_blocks_no_settings(tmp_path):
     assert json.loads((tmp_path / "run/run.json").read_text())["model"] == "other"
 
 
-@pytest.mark.parametrize("old", [{}, {"endpoint": "http://gpu03:8000/v1"}])
-def test_a_run_goes_on_at_another_address(tmp_path, capsys, old):
-    def at(host, **about):
-        settings = SETTINGS["settings"] | about
-        return opened(tmp_path / "run", provider=host, settings=settings)
+def test_a_run_goes_on_at_another_address(tmp_path, capsys):
+    def at(host):
+        return opened(tmp_path / "run", provider=host)
 
     def hardware(host, root="Qwen/Qwen3-VL-8B"):
         return {"address": f"http://{host}:8000/v1", "served": {"id": "qwen", "root": root}}.copy
 
-    with at("gpu03", **old) as run, run.sitting(hardware("gpu03")):
+    with at("gpu03") as run, run.sitting(hardware("gpu03")):
         run.answers.add({"id": "a", "text": "{}"})
     for host in ("gpu07", "gpu03"):
         with at(host) as run, run.sitting(hardware(host)):

@@ -39,6 +39,11 @@ def test_a_promise_for_each_field_names_the_fields():
     )
 
 
+def test_what_the_answers_cost_is_said_where_it_is_known():
+    assert said(made(runs_usd=12.345))[-1] == "The models' answers cost 12.35 US dollars."
+    assert not any("cost" in sentence for sentence in said(made()))
+
+
 def test_several_tries_are_named():
     assert said(made(tries=2))[-1].startswith("The plan provides for 2 tries, which share the risk")
 

@@ -71,6 +71,7 @@ class WrittenAnswer(TypedDict, total=False):
         prediction: a JSON value that another program has read from the text.
         tokens: `input` and `output`, if they were counted.
         seconds: how long the model took, if that was measured.
+        usd: what it cost in US dollars, if that is known.
         finish_reason: why the model stopped, such as `stop` or `length`, if known.
         constrained: whether the model was asked to hold the answer to the benchmark's schema.
         keeps_schema: whether it did; missing in answers of older versions.
@@ -83,6 +84,7 @@ class WrittenAnswer(TypedDict, total=False):
     prediction: Any
     tokens: dict[str, int] | None
     seconds: float | None
+    usd: float
     finish_reason: str
     constrained: bool
     keeps_schema: bool

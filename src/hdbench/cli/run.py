@@ -14,6 +14,7 @@ from hdbench.cli.terminal import say, say_error, shown
 from hdbench.common.extras import needed
 from hdbench.common.regular_files import not_opened
 from hdbench.errors import HdbenchError
+from hdbench.models.amounts import Price
 from hdbench.models.choosing import Choice, named_ids, of_benchmark, own_images, part_of
 from hdbench.models.dry_run import describe_run
 from hdbench.models.options import RunOptions
@@ -38,6 +39,7 @@ def command(
     prompt: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
     as_text: Annotated[bool, typer.Option("--as-text")] = False,
     option: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
+    price: Annotated[tuple[float, float] | None, typer.Option(metavar="IN OUT")] = None,
     without_media: Annotated[bool, typer.Option("--without-media")] = False,
     retry_failed: Annotated[bool, typer.Option("--retry-failed")] = False,
     part: Annotated[str | None, typer.Option(metavar="K/N")] = None,
@@ -70,6 +72,8 @@ def command(
             seconds; concurrency (4): requests to a server, or images for Tesseract, at once; for
             local models batch_size (1), revision on the Hub, and trust_remote_code (false): run
             Python code from the model's repository.
+        price: US dollars per million tokens, those in and those out; where a server says what an
+            answer cost, as OpenRouter does, that counts. Without either, no price is shown.
         without_media: Ask with the prompt alone, without the image or PDF: what a model scores
             unseen is memory or chance, the floor beneath its score.
         retry_failed: Ask again for items where only an error was recorded.
@@ -93,7 +97,15 @@ def command(
     if part is not None:
         number, of = read_part(part)
         choice, folder = part_of(choice, number, of), part_folder(run, number, of)
-    plan = RunPlan(loaded, choice, request, prompt, own_images=images is not None, as_text=as_text)
+    plan = RunPlan(
+        loaded,
+        choice,
+        request,
+        prompt,
+        own_images=images is not None,
+        as_text=as_text,
+        price=price and Price.of(price),
+    )
     if dry_run:
         for line in describe_run(plan, folder, retry_failed=retry_failed):
             typer.echo(shown(line))
@@ -113,6 +125,7 @@ def command(
                 "--prompt": prompt,
                 "--as-text": as_text,
                 "--option": option,
+                "--price": price,
                 "--without-media": without_media,
                 "--retry-failed": retry_failed,
             }
@@ -147,6 +160,8 @@ def _again(options: Mapping[str, Any]) -> list[str]:
     for name, value in options.items():
         if value is True:
             words.append(name)
+        elif isinstance(value, tuple):
+            words += [name, *map(str, value)]
         elif value not in (None, False):
             words += [f"{name}={each}" for each in (value if isinstance(value, list) else [value])]
     return words

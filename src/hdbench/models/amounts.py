@@ -1,9 +1,47 @@
-"""Time and money, as people read them."""
+"""Time and money: what tokens cost, and both as people read them."""
 
-from hdbench.errors import Message
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from hdbench.errors import HdbenchError, Message
+
+MILLION = 1_000_000
 
 CENT = 0.01
 MINUTE, HOUR = 60, 3600
+
+
+class Price(NamedTuple):
+    """US dollars per million tokens."""
+
+    input: float
+    output: float
+
+    @classmethod
+    def of(cls, given: tuple[float, float]) -> "Price":
+        """Return the price that a person gives.
+
+        Raises:
+            HdbenchError: it is negative, or no number.
+        """
+        if not all(0 <= rate < MILLION for rate in given):
+            raise HdbenchError(
+                "--price {input} {output}: must be US dollars per million tokens, in and out",
+                input=given[0],
+                output=given[1],
+            )
+        return cls(*given)
+
+    def usd(self, tokens: Mapping[str, float] | None) -> float | None:
+        """Return what `input` and `output` tokens cost; None if their numbers are not known.
+
+        Example:
+            >>> Price(1, 4).usd({"input": 1_000_000, "output": 500_000})
+            3.0
+        """
+        if tokens is None or not {"input", "output"} <= tokens.keys():
+            return None
+        return (tokens["input"] * self.input + tokens["output"] * self.output) / MILLION
 
 
 def as_time(seconds: float) -> Message:

@@ -1,9 +1,9 @@
 """A file of answers that are appended one at a time, safe however the writing ends."""
 
 import json
+import math
 import os
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import cast
 
@@ -23,7 +23,6 @@ class AnswersFile:
     Attributes:
         path: the file.
         failed: id → whether its answer is only an error, for each item in it.
-        schema: of the answers that were to be held to the schema, how many keep it, or do not.
         repaired: whether a torn end was cut off.
 
     Raises:
@@ -34,11 +33,10 @@ class AnswersFile:
         self.path = path
         self._begin = begin
         self.failed: dict[str, bool] = {}
-        self.schema: Counter[bool] = Counter()
         intact_bytes = 0
         for end, answer in _whole_lines(path):
             intact_bytes = end
-            self._count(answer)
+            self.failed[answer["id"]] = is_failed(answer)
         torn = path.stat().st_size - intact_bytes if path.exists() else 0
         self.repaired = torn > 0
         if torn:
@@ -61,12 +59,7 @@ class AnswersFile:
             self._begin()
             self._begin = None
         append(self.path, _line(answer))
-        self._count(answer)
-
-    def _count(self, answer: WrittenAnswer) -> None:
         self.failed[answer["id"]] = is_failed(answer)
-        if isinstance(keeps_schema := answer.get("keeps_schema"), bool):
-            self.schema[keeps_schema] += 1
 
 
 def _whole_lines(path: Path) -> Iterator[tuple[int, WrittenAnswer]]:
@@ -118,6 +111,25 @@ def about_schema(counts: Mapping[bool, int]) -> Message:
 def is_failed(answer: WrittenAnswer) -> bool:
     """Return whether an answer is only an error."""
     return answer.get("text") is None and "error" in answer
+
+
+def known_usd(answers: Iterable[WrittenAnswer]) -> float | None:
+    """Return what answers cost, in US dollars; None if that is not known of all of them.
+
+    Example:
+        >>> known_usd([{"text": "a", "usd": 0.5}, {"text": "b", "usd": 0.25}, {"error": "refused"}])
+        0.75
+        >>> known_usd([{"text": "a", "usd": 0.5}, {"text": "b"}])
+    """
+    costs: list[float] = []
+    unknown = False
+    for answer in answers:
+        cost = answer.get("usd")
+        if isinstance(cost, int | float) and 0 <= cost < math.inf:
+            costs.append(cost)
+        else:
+            unknown |= not is_failed(answer)
+    return math.fsum(costs) if costs and not unknown else None
 
 
 def _answer(line: bytes) -> WrittenAnswer | None:

@@ -71,6 +71,7 @@ class Reply:
         constrained: whether the model was asked to hold the answer to the benchmark's schema.
         keeps_schema: whether it did, where it was asked to.
         error: in one line, what went wrong if there is no answer.
+        usd: what it cost in US dollars, if the server says so.
         fingerprint: of the server's configuration; not recorded with the answer.
     """
 
@@ -81,6 +82,7 @@ class Reply:
     constrained: bool = False
     keeps_schema: bool | None = None
     error: str | None = None
+    usd: float | None = None
     fingerprint: str | None = None
 
 

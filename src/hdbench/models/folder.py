@@ -1,7 +1,6 @@
 """The folder of a run: its settings, and each answer as it came, safe however the run ends."""
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -16,16 +15,16 @@ from hdbench.common.jsonio import write_json
 from hdbench.common.os_errors import parents_of
 from hdbench.common.progress import tell
 from hdbench.errors import HdbenchError, Message, joined
-from hdbench.models.answers_file import AnswersFile, read_answers
+from hdbench.models.answers_file import AnswersFile, known_usd, read_answers
 from hdbench.models.endpoint_listing import check_served
 from hdbench.models.locks import alone
 from hdbench.results.run_info import has_answers, read_run_info
 
 MAX_SHOWN = 80
 """Maximum characters of a setting in a message."""
-MAY_DIFFER = ("provider", "settings.endpoint", "dataset")
-"""Settings for the server's address, of which only older versions write the second, and for the
-dataset, which `RunPlan` compares; each sitting records them."""
+MAY_DIFFER = ("provider", "dataset")
+"""Settings for the server's host, and for the dataset, which `RunPlan` compares; each sitting
+records them."""
 OF_A_PART = ("items", "subset", "part")
 """Settings in which the parts of a run differ."""
 
@@ -62,12 +61,11 @@ class RunFolder:
             yield cls(path, settings)
 
     @contextmanager
-    def sitting(
-        self, hardware: Callable[[], Mapping[str, Any]], **about: Any
-    ) -> Iterator["RunFolder"]:
+    def sitting(self, hardware: Callable[[], Mapping[str, Any]], **about: Any) -> Iterator[None]:
         """Record a sitting: its hardware, its start and, unless it is killed, its end.
 
-        A sitting that fails before any answer is not recorded.
+        At the end it is also recorded what all answers cost, if that is known. A sitting that fails
+        before any answer is not recorded.
 
         Args:
             hardware: what it runs on; asked again at the end, when more may be known.
@@ -89,22 +87,19 @@ class RunFolder:
                 )
             )
         sitting, answered = self._begun(current, about), len(self.answers.failed)
-        schema = self.answers.schema.copy()
         try:
-            yield self
+            yield
         except BaseException:
             if len(self.answers.failed) > answered:
                 with suppress(HdbenchError):  # the first error is the one to report
-                    self._end(sitting, hardware(), schema)
+                    self._end(sitting, hardware())
             raise
-        self._end(sitting, hardware(), schema)
+        self._end(sitting, hardware())
 
-    def _end(
-        self, sitting: dict[str, Any], hardware: Mapping[str, Any], schema: Counter[bool]
-    ) -> None:
+    def _end(self, sitting: dict[str, Any], hardware: Mapping[str, Any]) -> None:
         sitting |= {"ended": now(), "hardware": dict(hardware)}
-        if counted := self.answers.schema - schema:
-            sitting["schema"] = {"kept": counted[True], "broken": counted[False]}
+        if (usd := known_usd(self.answers.recorded())) is not None:
+            self._record["cost_usd"] = round(usd, 6)
         self._write()
 
     @property
@@ -120,6 +115,7 @@ class RunFolder:
         dataset = {"dataset": self._record["dataset"]} if "dataset" in self._record else {}
         sitting = {"started": now(), "ended": None, "hardware": dict(hardware), **dataset, **about}
         self._record.setdefault("sittings", []).append(sitting)
+        self._record.pop("cost_usd", None)  # a process that is killed does not bring it up to date
         return sitting
 
     def _write(self) -> None:

@@ -16,6 +16,7 @@ from hdbench.common.jsonio import read_jsonl
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import read_at_most, utf8_text
 from hdbench.errors import HdbenchError
+from hdbench.models.amounts import Price
 from hdbench.models.backend import Asked, Backend, make_backend
 from hdbench.models.choosing import Choice
 from hdbench.models.folder import recorded_dataset
@@ -38,6 +39,7 @@ class RunPlan:
         prompt: a file with the prompt; None for the benchmark's.
         own_images: whether the items are a user's own images.
         as_text: whether a model is asked for the text of the page alone, not for a record.
+        price: of the model's tokens, if a person gave it.
     """
 
     benchmark: Benchmark
@@ -46,6 +48,7 @@ class RunPlan:
     prompt: Path | None = None
     own_images: bool = False
     as_text: bool = False
+    price: Price | None = None
 
     @property
     def without_media(self) -> bool:
@@ -84,6 +87,7 @@ class RunPlan:
                 folder,
                 self.settings(backend, prompt),
                 score=shown,
+                price=self.price,
                 retry_failed=retry_failed,
             )
         finally:

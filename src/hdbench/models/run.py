@@ -1,7 +1,7 @@
 """Asking a model about every item, and keeping each answer as it comes."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -12,7 +12,8 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import Message, joined
-from hdbench.models.answers_file import AnswersFile, about_schema, is_failed
+from hdbench.models.amounts import Price, as_usd
+from hdbench.models.answers_file import AnswersFile, about_schema, is_failed, known_usd
 from hdbench.models.backend import CUT_OFF, EMPTY, Backend, Question, Reply
 from hdbench.models.folder import RunFolder, recorded_answers
 from hdbench.models.run_progress import FIRST_PROBLEMS, RunProgress
@@ -67,6 +68,7 @@ class RunOutcome:
         repaired: whether a torn end of the answers was cut off at its start.
         interrupted: whether a person stopped it.
         schema: of the answers that were to be held to the schema, how many keep it, or do not.
+        usd: what the answers cost, in US dollars; None if that is not known.
     """
 
     items: int
@@ -76,11 +78,19 @@ class RunOutcome:
     repaired: bool = False
     interrupted: bool = False
     schema: Counter[bool] = field(default_factory=Counter)
+    usd: float | None = None
 
-    def count(self, answers: AnswersFile) -> None:
-        """Take the counts from the answers so far."""
-        self.answered, self.failed = len(answers.failed), sum(answers.failed.values())
-        self.schema = answers.schema
+    def count(self, folder: Path) -> None:
+        """Take the counts from the answers so far in a run's folder."""
+        self.usd = known_usd(self._counted(recorded_answers(folder)))
+
+    def _counted(self, answers: Iterable[WrittenAnswer]) -> Iterator[WrittenAnswer]:
+        for answer in answers:
+            self.answered += 1
+            self.failed += is_failed(answer)
+            if isinstance(keeps_schema := answer.get("keeps_schema"), bool):
+                self.schema[keeps_schema] += 1
+            yield answer
 
     def trouble(self) -> Message | None:
         """Return why the run is of no use; None if it is of some."""
@@ -112,6 +122,8 @@ class RunOutcome:
         lines = [joined(counts)]
         if self.schema[False]:
             lines.append(about_schema(self.schema))
+        if self.usd is not None:
+            lines.append(Message("price: {price}", price=as_usd(self.usd)))
         if self.repaired:
             lines.append(
                 Message("an item whose answer was cut off when the run was killed was asked again")
@@ -129,6 +141,7 @@ def run_model(
     settings: Mapping[str, Any],
     *,
     score: RunningScore | None = None,
+    price: Price | None = None,
     retry_failed: bool = False,
 ) -> RunOutcome:
     """Ask a model what has not been asked yet, and record each answer as it comes.
@@ -141,6 +154,7 @@ def run_model(
         folder: the run's folder.
         settings: what `run.json` says about it.
         score: shows the score so far; None where there is no ground truth.
+        price: of the model's tokens, where a reply does not say what it cost.
         retry_failed: ask again where only an error was recorded.
 
     Raises:
@@ -158,8 +172,8 @@ def run_model(
         left = [question for question in questions if question.id not in answers.failed]
         if left:
             with run.sitting(backend.hardware, items=len(questions)):
-                _ask(backend, left, answers, outcome, score)
-        outcome.count(answers)
+                _ask(backend, left, answers, outcome, score, price=price)
+        outcome.count(folder)
     return outcome
 
 
@@ -169,6 +183,8 @@ def _ask(
     answers: AnswersFile,
     outcome: RunOutcome,
     score: RunningScore | None,
+    *,
+    price: Price | None,
 ) -> None:
     with (
         RunProgress.shown(outcome.items, len(answers.failed)) as progress,
@@ -176,7 +192,7 @@ def _ask(
     ):
         try:
             for item_id, reply in got:
-                answer = as_answer(item_id, reply)
+                answer = as_answer(item_id, reply, price)
                 answers.add(answer)
                 if score is not None:
                     score.add(answer)
@@ -188,7 +204,7 @@ def _ask(
             outcome.interrupted = True
 
 
-def as_answer(item_id: str, reply: Reply) -> WrittenAnswer:
+def as_answer(item_id: str, reply: Reply, price: Price | None = None) -> WrittenAnswer:
     """Return a reply as a line of the answers; unknown values are left out.
 
     A blank text is no answer: the line then says why.
@@ -197,6 +213,8 @@ def as_answer(item_id: str, reply: Reply) -> WrittenAnswer:
         why = CUT_OFF if reply.finish_reason == "length" else EMPTY
         reply = replace(reply, text=None, error=why)
     answer = asdict(reply) | {"constrained": reply.constrained or None, "fingerprint": None}
+    if reply.usd is None and price is not None:
+        answer["usd"] = price.usd(reply.tokens)
     if reply.seconds is not None:
         answer["seconds"] = round(reply.seconds, 3)
     values = {name: value for name, value in answer.items() if value is not None}
@@ -206,9 +224,5 @@ def as_answer(item_id: str, reply: Reply) -> WrittenAnswer:
 def read_outcome(items: int, folder: Path, *, interrupted: bool = False) -> RunOutcome:
     """Return the outcome of a run so far, of all its parts, or of one of them."""
     outcome = RunOutcome(items, interrupted=interrupted)
-    for answer in recorded_answers(folder):
-        outcome.answered += 1
-        outcome.failed += is_failed(answer)
-        if isinstance(keeps_schema := answer.get("keeps_schema"), bool):
-            outcome.schema[keeps_schema] += 1
+    outcome.count(folder)
     return outcome

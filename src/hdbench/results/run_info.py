@@ -1,5 +1,6 @@
 """Information on a run: the `run.json` next to its answers."""
 
+from math import fsum
 from pathlib import Path
 from typing import Any, Self
 
@@ -167,6 +168,7 @@ def read_run_info(folder: Path) -> RunInfo:
                 )
     subset = first.part.subset if first.part else None
     items = [item for info in (first, *others) for item in info.items or ()]
+    known = [info.cost_usd for info in (first, *others) if info.cost_usd is not None]
     return first.model_copy(
         update={
             "run": folder.resolve().name,
@@ -174,6 +176,7 @@ def read_run_info(folder: Path) -> RunInfo:
             "subset": subset,
             "items": items if subset or first.own_images else None,
             "sittings": [sitting for info in (first, *others) for sitting in info.sittings],
+            "cost_usd": fsum(known) if len(known) == 1 + len(others) else None,
         }
     )
 

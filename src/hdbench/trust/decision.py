@@ -226,6 +226,7 @@ class Decision(Strict):
         unanswered: how many of them no run answered.
         values: how many values of the plan's fields there are, those without answer included.
         runs: the runs' names, in order of preference.
+        runs_usd: what these cost together, in US dollars; None if that is not known of one.
         limit: see `Plan`.
         confidence: see `Plan`.
         tries: see `Plan`.
@@ -265,6 +266,7 @@ class Decision(Strict):
     unanswered: Count
     values: Annotated[Count, Checked(ge=1)]
     runs: tuple[str, ...]
+    runs_usd: Annotated[float | None, Checked(ge=0)] = None
     limit: Annotated[float, Checked(gt=0, le=MAX_LIMIT)]
     confidence: Annotated[float, Checked(ge=CONFIDENCE, le=CONFIDENCE)]
     tries: Annotated[int, Checked(ge=1, le=MAX_TRIES)]
@@ -431,6 +433,7 @@ def decide(
         groups,
         read,
         unread,
+        runs_usd=opened.usd,
         places=places,
         benchmark=benchmark,
         plan_file=plan_file,
@@ -564,6 +567,7 @@ def _decision(
     read: Sequence[_ReadValue],
     unread: Probabilities,
     *,
+    runs_usd: float | None,
     places: Sequence[int],
     benchmark: Benchmark,
     plan_file: Path,
@@ -594,6 +598,7 @@ def _decision(
         unanswered=unanswered,
         values=plan.items * len(plan.fields),
         runs=tuple(run.name for run in plan.runs),
+        runs_usd=runs_usd,
         limit=plan.limit,
         confidence=plan.confidence,
         tries=plan.tries,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from math import fsum
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,11 +46,13 @@ class Opened(NamedTuple):
         name: its model, or its file if it does not name one.
         answers: its answers to the items of the benchmark.
         own: the name of the run folder or the file; None if `name` is that already.
+        usd: what the run cost, in US dollars, if that is known.
     """
 
     name: str
     answers: Answers
     own: str | None
+    usd: float | None = None
 
 
 @contextmanager
@@ -79,7 +82,7 @@ def opened_run(
         (model,) = run.models
         name = run.info.model if run.info is not None else model or run_name(path)
         own = run.info.run if run.info is not None else run_name(path) if model else None
-        yield Opened(name, run.answers(model), own)
+        yield Opened(name, run.answers(model), own, run.info.cost_usd if run.info else None)
 
 
 def names_of(paths: Sequence[Path], opened: Sequence[Opened]) -> list[str]:
@@ -183,11 +186,13 @@ class Runs:
         answers: the answers of each run.
         metric: the metric that reads records as the benchmark does.
         fields: the fields of the plan.
+        usd: what all of them cost together, in US dollars; None if that is not known.
     """
 
     answers: Sequence[Answers]
     metric: Metric
     fields: Sequence[ItemField]
+    usd: float | None = None
 
     def records(self, item_id: str) -> list[dict[str, Any] | None]:
         """Return each run's answer to an item; None if it is not a record."""
@@ -270,12 +275,14 @@ def opened_runs(
     fields = fields_called(paths, benchmark)
     metric = benchmark.spec.make_metric("documented")
     with ExitStack() as stack:
-        answers = []
+        opened = []
         for run in planned:
             path = _current_path(run, plan_file)
-            opened = opened_run(path, benchmark, all_are_loaded=all_are_loaded)
-            answers.append(stack.enter_context(opened).answers)
-        yield Runs(answers, metric, fields)
+            opening = opened_run(path, benchmark, all_are_loaded=all_are_loaded)
+            opened.append(stack.enter_context(opening))
+        costs = [run.usd for run in opened if run.usd is not None]
+        usd = fsum(costs) if len(costs) == len(opened) else None
+        yield Runs([run.answers for run in opened], metric, fields, usd)
 
 
 def fields_called(paths: Sequence[str], benchmark: Benchmark) -> list[ItemField]:

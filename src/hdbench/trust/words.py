@@ -112,6 +112,8 @@ def _accepted(decision: Decision, text: Any, titles: Titles) -> list[str]:
 def _work(decision: Decision, work: Work, language: str) -> list[str]:
     text = partial(TEXTS.text, language=language)
     lines = [_work_left(work, language), text("read", read=decision.read)]
+    if decision.runs_usd is not None:
+        lines.append(text("runs_cost", usd=decision.runs_usd))
     if decision.tries > 1:
         lines.append(text("tries", tries=decision.tries, confidence=decision.confidence))
     return lines

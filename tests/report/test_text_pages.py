@@ -31,15 +31,16 @@ def report(tmp_path):
     """The report on twelve pages with the same four lines, and its result."""
     folder = tmp_path / "pages"
     truth = f"{LEFT}\n{RIGHT}"
-    rows = [{"id": name, "file_name": "page.png", "ground_truth": {"text": truth}} for name in READ]
+    row = {"file_name": "page.png", "ground_truth": {"text": truth}}
+    boxes = {"line_boxes": [f"0 0 {top} 10000 {top + 2500}" for top in range(0, 10_000, 2500)]}
+    rows = [{"id": name, **row, **boxes} for name in READ]
     rules = {"documented": {"watch": "ſ"}, "published": {}}
-    write_lines(folder, rows, media="image", protocols=rules)
+    columns = {"line_boxes": "strings"}
+    write_lines(folder, rows, media="image", protocols=rules, columns=columns)
     Image.new("RGB", (300, 100), "antiquewhite").save(folder / "page.png")
     (tmp_path / "read.json").write_text(json.dumps(READ))
     result = hd.score(str(folder), tmp_path / "read.json", Settings(details=True))
-    path = tmp_path / "report.html"
-    path.write_text(report_page(result, load_benchmark(str(folder))), encoding="utf-8")
-    return path, result
+    return load_benchmark(str(folder)), result
 
 
 def test_words_in_another_order_are_nowhere_wrong_and_letters_are_in_both():
@@ -123,20 +124,40 @@ def test_texts_that_look_like_yaml_are_not_warned_of(report):
 
 
 @pytest.mark.slow
-def test_a_page_says_what_its_lines_are_and_prints_four_at_most_to_a_sheet(report, browser):
-    path, _ = report
+def test_a_page_says_what_its_lines_are(report, browser, tmp_path):
+    benchmark, result = report
     page = browser.new_page(viewport={"width": 390, "height": 844})
-    page.goto(path.as_uri())
+    page.set_content(report_page(result, benchmark))
     item = page.locator(".item", has_text="p01")
     assert item.locator(".moved").count() > 0
     assert item.locator(":is(ins, del)").count() == 0
     rows = page.locator(".confused tbody tr").all_inner_texts()
-    assert rows == ["ſ\tf\t2 of 22\tnaſſ → nafſ"]  # none of p01, whose lines are elsewhere
+    # None of p01, whose lines are elsewhere.
+    assert [row.split() for row in rows] == [["ſ", "f", "2", "of", "22", "naſſ", "→", "nafſ"]]
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.locator(".confused img").count() == 1
     assert Axe().run(page).violations_count == 0
-    paper = PdfDocument(page.pdf(format="A4"))
-    sheets = [sheet.get_textpage().get_text_range() for sheet in paper]
-    on_sheet = [sum(f"\n{name}" in f"\n{text}" for name in READ) for text in sheets]
-    assert sum(on_sheet) == len(READ)
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.emulate_media(color_scheme="dark")
+    (tmp_path / "de.html").write_text(report_page(result, benchmark, language="de"))
+    page.goto((tmp_path / "de.html").as_uri())
+    assert Axe().run(page).violations_count == 0
+    page.close()
+
+
+@pytest.mark.slow
+def test_even_the_shortest_pages_are_four_to_a_sheet_and_no_more(tmp_path, browser):
+    folder, read = tmp_path / "pages", {f"p{number:02}": "u\nb" for number in range(12)}
+    truth = {"text": "a\nb"}
+    rows = [{"id": name, "file_name": "page.png", "ground_truth": truth} for name in read]
+    write_lines(folder, rows, media="image")
+    Image.new("RGB", (30, 10)).save(folder / "page.png")
+    (tmp_path / "read.json").write_text(json.dumps(read))
+    result = hd.score(str(folder), tmp_path / "read.json", Settings(details=True))
+    page = browser.new_page()
+    page.set_content(report_page(result, load_benchmark(str(folder))))
+    sheets = [sheet.get_textpage().get_text_range() for sheet in PdfDocument(page.pdf(format="A4"))]
+    on_sheet = [sum(f"\n{name}" in f"\n{text}" for name in read) for text in sheets]
+    assert sum(on_sheet) == len(read)
     assert max(on_sheet) == 4
     page.close()

@@ -16,15 +16,15 @@ def test_progress_uses_command_language_in_any_thread(capfd):
     set_language("de")
     with RunProgress.shown(1000, 2) as progress:
         progress.answered("a", Message("no answer: {why}", why=LATE), None)
-        for told_elsewhere in (lambda: progress.retrying("b", LATE, 2), progress.say_where_it_is):
+        for told_elsewhere in (lambda: progress.notice(LATE), progress.say_where_it_is):
             thread = Thread(target=told_elsewhere)
             thread.start()
             thread.join()
 
     first, second, third = capfd.readouterr().err.splitlines()
     assert first == "a: keine Antwort: keine Antwort innerhalb von 0,5 s"
-    assert second == "b: keine Antwort innerhalb von 0,5 s: neuer Versuch in 2 s"
-    assert third.startswith("3 von 1000 Einträgen erledigt, 1 gescheitert, 1 wiederholt, ")
+    assert second == "keine Antwort innerhalb von 0,5 s"
+    assert third.startswith("3 von 1000 Einträgen erledigt, 1 gescheitert, ")
 
 
 def test_outcome_is_translated_but_recorded_error_stays_english():

@@ -76,6 +76,9 @@ class WrittenAnswer(TypedDict, total=False):
         constrained: whether the model was asked to hold the answer to the benchmark's schema.
         keeps_schema: whether it did; missing in answers of older versions.
         error: in one line, what went wrong if there is no answer.
+        reasoning: what the model thought, where it wrote nothing else.
+        refusal: in which words it refused.
+        raw_error: the error as the server sent it.
     """
 
     id: str
@@ -89,6 +92,9 @@ class WrittenAnswer(TypedDict, total=False):
     constrained: bool
     keeps_schema: bool
     error: str | None
+    reasoning: str
+    refusal: str
+    raw_error: str
 
 
 def answers_jsonl(answers: Iterable[WrittenAnswer]) -> bytes:

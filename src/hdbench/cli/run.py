@@ -65,8 +65,9 @@ def command(
         prompt: A prompt to use instead of the benchmark's.
         as_text: Ask for the page's text alone instead of a record, for models that write no JSON,
             where an answer is one text, as in a collection of transcriptions.
-        option: An option of the model, such as temperature=0.7; may be repeated. max_new_tokens
-            (4096), temperature (0, which is greedy), top_p (1), seed (0); schema: hold answers to
+        option: An option of the model, such as temperature=0.7; may be repeated. max_new_tokens,
+            temperature, top_p, seed: a server is sent only those that you give, and a local model
+            answers greedily, with 4096 tokens at most, without them; schema: hold answers to
             the benchmark's JSON Schema (true or false; by default a server is asked to); max_side
             (2048): larger images are scaled down; pages (5) of a PDF; timeout (300) of a request in
             seconds; concurrency (4): requests to a server, or images for Tesseract, at once; for

@@ -109,8 +109,8 @@ def about_schema(counts: Mapping[bool, int]) -> Message:
 
 
 def is_failed(answer: WrittenAnswer) -> bool:
-    """Return whether an answer is only an error."""
-    return answer.get("text") is None and "error" in answer
+    """Return whether there is no answer: no text, or a blank one."""
+    return not (answer.get("text") or "").strip()
 
 
 def known_usd(answers: Iterable[WrittenAnswer]) -> float | None:

@@ -10,9 +10,11 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, Message
 from hdbench.models.endpoint_listing import Prices
 from hdbench.models.model_files import model_name
+from hdbench.models.server import addresses_with_keys
 
 LOST_IN_A_ROW = 10
 """This many items in a row without an answer end a run."""
@@ -70,8 +72,11 @@ class Reply:
         finish_reason: why the model stopped, such as `stop` or `length`, if known.
         constrained: whether the model was asked to hold the answer to the benchmark's schema.
         keeps_schema: whether it did, where it was asked to.
-        error: in one line, what went wrong if there is no answer.
         usd: what it cost in US dollars, if the server says so.
+        error: in one line, why there is no text.
+        reasoning: what it thought, where that is all there is.
+        refusal: in which words it refused.
+        raw_error: the error as the server sent it.
         fingerprint: of the server's configuration; not recorded with the answer.
     """
 
@@ -83,25 +88,28 @@ class Reply:
     keeps_schema: bool | None = None
     error: str | None = None
     usd: float | None = None
+    reasoning: str | None = None
+    refusal: str | None = None
+    raw_error: str | None = None
     fingerprint: str | None = None
 
 
 @dataclass(frozen=True)
 class Decoding:
-    """Rules by which answers are sampled.
+    """Rules by which answers are sampled; None leaves one to the server, or to the model's family.
 
     Attributes:
         max_new_tokens: where an answer is cut off.
-        temperature: 0 is greedy.
+        temperature: 0 is greedy, and so is None for a local model.
         top_p: nucleus sampling; 1 is off.
         seed: for the random numbers.
         schema: hold answers to the benchmark's schema, where the backend can.
     """
 
-    max_new_tokens: int = 4096
-    temperature: float = 0.0
-    top_p: float = 1.0
-    seed: int = 0
+    max_new_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None
     schema: bool = False
 
 
@@ -126,9 +134,6 @@ class Observer:
 
     def notice(self, message: str) -> None:
         """Report something about the whole run that a person should know."""
-
-    def retrying(self, item_id: str, failure: str, seconds: float) -> None:
-        """Report that an item got no answer and will be asked again after some seconds."""
 
 
 SILENT = Observer()
@@ -217,7 +222,12 @@ BACKENDS = {
             extra="vlm",
             loads_model=True,
         ),
-        BackendKind("endpoint", "hdbench.models.endpoint_backend:EndpointBackend", is_remote=True),
+        BackendKind(
+            "endpoint",
+            "hdbench.models.endpoint_backend:EndpointBackend",
+            extra="endpoint",
+            is_remote=True,
+        ),
         BackendKind(
             "tesseract",
             "hdbench.models.tesseract_backend:TesseractBackend",
@@ -299,8 +309,10 @@ def make_backend(asked: Asked, prompt: str, schema: dict[str, Any] | None) -> Ba
     if asked.kind.loads_model and not has_place:
         raise HdbenchError(
             "{model}: no such folder, and models on the Hub are called OWNER/NAME: to ask a server "
-            "for it, give the server's address: --endpoint URL",
+            "for it, give the server's address: --endpoint {address}",
             model=asked.model,
+            address=next(iter(addresses_with_keys()), "URL"),
         )
-    backend: type[Backend] = resolve_name(asked.kind.source)
+    with needed(asked.kind.extra or "", "servers need"):
+        backend: type[Backend] = resolve_name(asked.kind.source)
     return backend(asked, prompt, schema)

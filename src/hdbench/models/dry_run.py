@@ -6,15 +6,15 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, Message, joined
 from hdbench.models.amounts import as_time, as_usd
 from hdbench.models.answers_file import is_failed
-from hdbench.models.endpoint_client import list_models
 from hdbench.models.endpoint_listing import Prices, listed_model, listed_prices
-from hdbench.models.endpoint_patience import PATIENCE, patience_of
-from hdbench.models.endpoint_server import Server
 from hdbench.models.folder import recorded_answers
+from hdbench.models.local_model import LONGEST
 from hdbench.models.planning import RunPlan, read_prompt
+from hdbench.models.server import Server
 from hdbench.results.run_info import is_run, read_run_info
 
 
@@ -75,7 +75,10 @@ def describe_run(plan: RunPlan, folder: Path, *, retry_failed: bool = False) -> 
         lines = [joined([*lines, _files(sizes)], "; ")]
     prices, at_once = None, 1
     if asked.kind.is_remote:
-        server, models = list_models(Server.at(asked.endpoint or ""), asked.timeout)
+        server = Server.at(asked.endpoint or "")
+        with needed("endpoint", "servers need"):
+            from hdbench.models.endpoint_backend import list_models  # noqa: PLC0415  slow
+        models = list_models(server)
         listed = listed_model(models, asked.model)
         prices, at_once = listed_prices(listed), asked.concurrency
         lines += [
@@ -85,7 +88,7 @@ def describe_run(plan: RunPlan, folder: Path, *, retry_failed: bool = False) -> 
                 else "the items go to: {host}",
                 host=server.host,
             ),
-            Message("address: {address}", address=server.shown),
+            Message("address: {address}", address=server.url),
             Message("model: {model}: {listed}", model=asked.model, listed=_listed(models, listed)),
         ]
     else:
@@ -93,12 +96,13 @@ def describe_run(plan: RunPlan, folder: Path, *, retry_failed: bool = False) -> 
             Message("the items go to: nowhere; {model} runs on this machine", model=asked.model)
         ]
     longest = asked.decoding.max_new_tokens
+    if longest is None and not asked.kind.is_remote:
+        longest = LONGEST
     return [
         *lines,
         Message("tokens: {tokens}", tokens=_tokens(averages, len(left), longest)),
         _price(averages, prices, len(left), is_remote=asked.kind.is_remote),
         Message("time: {time}", time=_time(averages, len(left), at_once)),
-        *([patience_of(PATIENCE + asked.timeout)] if asked.kind.is_remote else []),
         Message("answers will be recorded in: {folder}", folder=folder),
     ]
 
@@ -148,8 +152,10 @@ def _listed(models: list[dict[str, Any]], listed: Mapping[str, Any]) -> Message:
     return Message("not known; the server lists no models, or does not answer")
 
 
-def _tokens(averages: _Averages, items: int, longest: int) -> Message:
+def _tokens(averages: _Averages, items: int, longest: int | None) -> Message:
     if averages.input is None or averages.output is None:
+        if longest is None:
+            return Message("not known before the first answers (try --limit 20 first)")
         return Message(
             "not known before the first answers; at most {output:,} out (try --limit 20 first)",
             output=longest * items,

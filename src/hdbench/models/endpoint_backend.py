@@ -1,4 +1,4 @@
-"""Models on an OpenAI-compatible server: vLLM, llama.cpp, Ollama, inference providers."""
+"""Models on an OpenAI-compatible server, asked through the client of OpenAI."""
 
 import base64
 import dataclasses
@@ -6,22 +6,23 @@ import importlib.metadata
 import time
 from collections.abc import Generator, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass
-from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
+import anyio
+import httpx2
 from anyio import to_thread
 from anyio.from_thread import start_blocking_portal
-from tenacity import (
-    AsyncRetrying,
-    RetryCallState,
-    retry_if_exception_type,
-    wait_exponential,
-    wait_random,
+from openai import (
+    APIError,
+    APIStatusError,
+    APITimeoutError,
+    AsyncOpenAI,
+    OpenAIError,
 )
 
 from hdbench.errors import HdbenchError, Message, escaped, shortened
+from hdbench.models.amounts import as_time
 from hdbench.models.backend import (
     LOST_IN_A_ROW,
     SILENT,
@@ -31,54 +32,27 @@ from hdbench.models.backend import (
     Question,
     Reply,
 )
-from hdbench.models.endpoint_client import EndpointClient, list_models, no_connection
+from hdbench.models.completion import body_of, error_in, read_completion, refused_parameter
+from hdbench.models.endpoint_client import connected
 from hdbench.models.endpoint_listing import Prices, listed_model, listed_prices, served_model
-from hdbench.models.endpoint_patience import PATIENCE, ServerPatience
-from hdbench.models.endpoint_response import (
-    ParameterRefused,
-    Refused,
-    SchemaCheck,
-    SchemaRefused,
-    Unanswered,
-    response_format,
-)
-from hdbench.models.endpoint_server import OWN_KEY, Server
 from hdbench.models.images import encoded_images, why_unreadable
+from hdbench.models.sent_schema import SchemaCheck, response_format
+from hdbench.models.server import COMPLETIONS, OWN_KEY, Server
 
-ATTEMPTS = 6
-ATTEMPTS_LIMITED = 100
-"""Attempts if the server limits the rate of requests."""
-ATTEMPTS_IN_VAIN = 2
-"""Attempts if each one times out: the answer may be too long for the time limit."""
-ATTEMPTS_AT_FIRST = 3
-"""Attempts before anything has been answered, if the server does not say that it is busy."""
-LONGEST_WAIT = 120.0
-"""Maximum seconds between attempts, whatever the server asks for."""
-LIMITED_WAIT = 30.0
-"""Maximum seconds to wait for a server that answers other requests and does not say how long."""
 LOST_AT_FIRST = 3
 """Number of items that end a run if they fail for the same reason before any answer."""
+PATIENCE = 1800.0
+"""Seconds without any answer from a busy server that end a run."""
+PAUSE = 10.0
+"""Seconds before a busy server is asked again, after OpenAI's client has given it up."""
+LOOK_SECONDS = 10.0
+"""Maximum seconds for a list of models."""
+MAX_MESSAGE = 300
+"""Maximum characters of what a server says about an error."""
 MODELS_SHOWN = 10
 
-
-class _Attempted(NamedTuple):
-    """Reply, with whether the server is working; None if it was not asked."""
-
-    reply: Reply
-    at_work: bool | None
-
-
-@dataclass
-class _Attempts:
-    """Failed attempts at an item.
-
-    Attributes:
-        answers: how many answers there were in all when it was last asked.
-        counted: attempts that count.
-    """
-
-    answers: int
-    counted: int = 0
+_BUSY = (429, 503)
+_NO_CONNECTION = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError)
 
 
 class EndpointBackend(Backend):
@@ -86,38 +60,30 @@ class EndpointBackend(Backend):
 
     Each item is one user message: its images in order, as data URLs, then the prompt, then its
     text if it has one. The first item is asked alone: what its request reveals about the
-    connection, key, model and schema applies to the others, of which `asked.concurrency` are asked
-    at once.
+    connection, key, model and parameters applies to the others, of which `asked.concurrency` are
+    asked at once.
 
-    A request that gets no usable answer (429, 5xx, no connection, timeout, not JSON) is sent up
-    to `ATTEMPTS` times in all, `ATTEMPTS_IN_VAIN` times if it times out; the waits in between
-    double, with a random part, or are what the server asks for, up to `LONGEST_WAIT`. Requests
-    that are too many (429) while others are answered are not counted, up to `ATTEMPTS_LIMITED`.
-    After that the item has an error. `LOST_IN_A_ROW` such items end the run and are not returned
-    as replies, so the same command asks them again.
+    Only the parameters that were given are sent, and the schema, unless `asked.schema` is false. A
+    parameter that the server refuses is left out, or sent under its other name, as soon as a
+    request without it is answered; a server that only streams is asked for a stream. A reply is
+    `constrained` if the schema was sent and not refused, and `keeps_schema` says whether the answer
+    keeps it, as many servers ignore it.
 
-    Until something is answered, a failure is more likely the server's than the item's: the model
-    may lack vision, say. If the server does not look busy, a request is then tried
-    `ATTEMPTS_AT_FIRST` times, an item that fails like one before it is not tried again, and
-    `LOST_AT_FIRST` such items end the run.
+    OpenAI's client repeats requests that fail, and waits as long as the server asks for. A server
+    that then still says that it is busy, that its model is being loaded, or that is gone after it
+    has answered, is waited for, until nothing has been answered for `PATIENCE` seconds. Any other
+    failure is its item's error; `LOST_IN_A_ROW` such items end the run and are not returned as
+    replies, so the same command asks them again. Until something is answered, a failure is more
+    likely the server's than the item's, and `LOST_AT_FIRST` items that fail alike end the run.
 
-    Unless `asked.schema` is false, the schema is sent along as `response_format`; if the server
-    refuses it, this request and all later ones go without it. A reply is `constrained` if the
-    schema was sent and not refused, and `keeps_schema` says whether the answer keeps it, as many
-    servers ignore it: if several of the first answers do not, a notice says so.
-
-    Where nothing is answered for a long time, as the server only says that it is busy, limits
-    requests or lets them time out, the run ends: see `ServerPatience`.
-
-    The key is read from the environment variable HDBENCH_API_KEY; without it, HF_TOKEN is used for
-    huggingface.co and OPENAI_API_KEY for openai.com, and these are sent nowhere else. A reply's
-    `seconds` is the time of the request that was answered, without earlier attempts and waiting.
+    The key is read from the environment: see `Server`. A reply's `seconds` is the time of the
+    request that was answered, without earlier attempts and waiting.
 
     Args:
         asked: the server's address, what it calls the model, and how it is asked.
         prompt: what is asked of each item.
         schema: the benchmark's answer schema.
-        first_wait: seconds between the first two attempts.
+        pause: same as `PAUSE`.
         patience: same as `PATIENCE`.
 
     Raises:
@@ -130,7 +96,7 @@ class EndpointBackend(Backend):
         prompt: str,
         schema: dict[str, Any] | None,
         *,
-        first_wait: float = 2.0,
+        pause: float = PAUSE,
         patience: float = PATIENCE,
     ) -> None:
         # The address can hold a password.
@@ -138,24 +104,16 @@ class EndpointBackend(Backend):
         if asked.endpoint is None:
             raise HdbenchError("name the server with --endpoint URL")
         self._server = Server.at(asked.endpoint)
-        self._decoding = dataclasses.replace(asked.decoding, schema=asked.schema is not False)
-        self._patience = ServerPatience(patience + asked.timeout)
-        self._response_format = self._check = None
-        if self._decoding.schema and schema:
-            self._response_format, self._check = response_format(schema), SchemaCheck(schema)
-        self._retrying = AsyncRetrying(
-            retry=retry_if_exception_type(Unanswered),
-            wait=self._pause,
-            reraise=True,
-        )
-        self._first_wait = first_wait
-        self._backoff = wait_exponential(first_wait, LONGEST_WAIT) + wait_random(0, first_wait)
-        self._schema_refused = False
-        self._not_sent: dict[str, str | None] = {}  # refused parameter → its other name
+        self._pause, self._patience = pause, patience
+        self._format = self._check = None
+        if asked.schema is not False and schema:
+            self._format, self._check = response_format(schema), SchemaCheck(schema)
+        self._names: dict[str, str | None] = {}  # refused parameter → its other name
+        self._streams = False
         self._first_is_over = False
         self._connected = False
         self._answers = 0
-        self._first_failures: set[str] = set()
+        self._silent_since: float | None = None
         self._fingerprint: str | None = None
         self._models: list[dict[str, Any]] | None = None
         self._observer = SILENT
@@ -165,20 +123,19 @@ class EndpointBackend(Backend):
         return {
             "model": self.asked.model,
             **dataclasses.asdict(self.asked.limits),
-            "schema": self._response_format is not None,
-            "decoding": dataclasses.asdict(self._decoding),
+            "schema": self._format is not None,
+            "decoding": dataclasses.asdict(self.asked.decoding) | {"schema": bool(self._format)},
         }
 
     def hardware(self) -> Mapping[str, Any]:
         """Return the server's entry for the model, if it has one, and the client's version.
 
-        The address is the one that requests go to, as far as that is known before the first answer.
-        The fingerprint is that of the latest answer, None before the first. Parameters that the
-        server refused are not sent.
+        The fingerprint is that of the latest answer, None before the first. `not_sent` are the
+        parameters that the server refused under the name that was given.
         """
         served = served_model(self.models(), self.asked.model)
         return {
-            "address": self._server.shown,
+            "address": self._server.url,
             "served": {
                 name: escaped(str(served[name]))[:200]
                 for name in ("id", "root", "owned_by", "created")
@@ -186,8 +143,9 @@ class EndpointBackend(Backend):
             }
             or None,
             "system_fingerprint": self._fingerprint,
-            "not_sent": sorted(self._not_sent),
-            "httpx2": importlib.metadata.version("httpx2"),
+            "not_sent": sorted(self._names),
+            "streams": self._streams,
+            "openai": importlib.metadata.version("openai"),
         }
 
     def prices(self) -> Prices | None:
@@ -197,29 +155,26 @@ class EndpointBackend(Backend):
     def models(self) -> list[dict[str, Any]]:
         """Return the server's list of models from the first request; empty if it has none."""
         if self._models is None:
-            self._server, self._models = list_models(self._server, self.asked.timeout)
+            self._models = list_models(self._server)
         return self._models
 
     def answer(
-        self,
-        questions: Iterable[Question],
-        *,
-        observer: Observer = SILENT,
+        self, questions: Iterable[Question], *, observer: Observer = SILENT
     ) -> Generator[tuple[str, Reply], None, None]:
         """Yield each question's id and reply, as they come.
 
         Raises:
             HdbenchError: the server cannot be reached, refuses the key or does not know the model;
-                it was gone for `LOST_IN_A_ROW` items, or never answers.
+                it failed for `LOST_IN_A_ROW` items, or never answers.
         """
         remaining = iter(questions)
-        pending: dict[Future[_Attempted], str] = {}
+        pending: dict[Future[tuple[Reply, bool | None]], str] = {}
         lost: list[tuple[str, Reply]] = []
         self._observer = observer
         if not self._server.is_local:
             observer.notice(Message("the items go to {host}", host=self._server.host))
         most = self.asked.concurrency
-        client = EndpointClient(self._server, timeout=self.asked.timeout, connections=most)
+        client = connected(self._server, timeout=self.asked.timeout, connections=most)
         with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
             try:
                 while True:
@@ -230,13 +185,13 @@ class EndpointBackend(Backend):
                     if not pending:
                         break
                     for future in wait(pending, return_when=FIRST_COMPLETED).done:
-                        outcome = future.result()
-                        item = (pending.pop(future), outcome.reply)
-                        if outcome.at_work is False:
+                        reply, at_work = future.result()
+                        item = (pending.pop(future), reply)
+                        if at_work is False:
                             lost.append(item)
                             self._end_if_away(lost)
                             continue
-                        if outcome.at_work:
+                        if at_work:
                             yield from lost
                             lost.clear()
                         yield item
@@ -246,8 +201,8 @@ class EndpointBackend(Backend):
                 for future in pending:
                     future.cancel()
 
-    async def _ask(self, client: EndpointClient, question: Question) -> _Attempted:
-        """Return the outcome of one item.
+    async def _ask(self, client: AsyncOpenAI, question: Question) -> tuple[Reply, bool | None]:
+        """Return the reply to one item, and whether the server is working; None: it was not asked.
 
         Raises:
             HdbenchError: every item would have the same outcome.
@@ -255,27 +210,32 @@ class EndpointBackend(Backend):
         try:
             messages = await to_thread.run_sync(self._messages, question)
         except (HdbenchError, MemoryError) as error:
-            return _Attempted(Reply(None, error=why_unreadable(error)), None)
+            return Reply(None, error=why_unreadable(error)), None
         try:
-            retrying = self._retrying.copy(
-                stop=partial(self._enough, _Attempts(self._answers)),
-                before_sleep=partial(self._tell, question.id),
-            )
-            reply: Reply = await retrying(self._attempt, client, messages)
-            self._answers += 1
-            return _Attempted(reply, True)
-        except Unanswered as failure:
-            if not self._answers:
-                self._first_failures.add(failure.message)
-            if failure.unconnected and not self._connected:
-                raise no_connection(self._server, failure) from failure
-            return _Attempted(Reply(None, error=_no_answer(failure.message)), False)
-        except Refused as refusal:
-            if refusal.hopeless:
-                raise await self._hopeless(client, refusal) from refusal
+            while True:
+                try:
+                    reply = await self._answered(client, messages)
+                    return reply, reply.raw_error is None
+                except APIError as error:
+                    self._wait_for(error)
+                await anyio.sleep(self._pause)
+        except APIStatusError as error:
+            said, code = self._said(error)
+            if _is_hopeless(error.status_code, code):
+                raise await self._hopeless(client, error.status_code, said, code) from error
+            if error.status_code >= httpx2.codes.INTERNAL_SERVER_ERROR:
+                return Reply(None, error=Message("no answer: {why}", why=said)), False
             # Before any answer it is just as likely that every item would be refused.
-            refused = Message("refused: {why}", why=refusal)
-            return _Attempted(Reply(None, error=refused), bool(self._answers))
+            return Reply(None, error=Message("refused: {why}", why=said)), bool(self._answers)
+        except OpenAIError as error:
+            why = self._why_lost(error)
+            if not self._connected and isinstance(error.__cause__, _NO_CONNECTION):
+                raise HdbenchError(
+                    "{place}: {why}: is the server running, and is the address right?",
+                    place=self._server.url,
+                    why=why,
+                ) from error
+            return Reply(None, error=Message("no answer: {why}", why=why)), False
         finally:
             self._first_is_over = True
 
@@ -291,147 +251,132 @@ class EndpointBackend(Backend):
         prompt = question.in_prompt(self.prompt)
         return [{"role": "user", "content": [*parts, {"type": "text", "text": prompt}]}]
 
-    async def _attempt(self, client: EndpointClient, messages: list[dict[str, Any]]) -> Reply:
-        """Send a request; if the schema is refused, send another without it."""
-        if self._response_format is None or self._schema_refused:
-            return await self._request(client, messages, constrained=False)
-        try:
-            return await self._request(client, messages, constrained=True)
-        except SchemaRefused:
-            self._connected = True
-            reply = await self._request(client, messages, constrained=False)
-            # Only now is it clear that the schema was refused, not something else about the item.
-            self._schema_refused = True
-            return reply
-
-    async def _request(
-        self, client: EndpointClient, messages: list[dict[str, Any]], *, constrained: bool
-    ) -> Reply:
-        body = {
-            "model": self.asked.model,
-            "messages": messages,
-            "max_tokens": self._decoding.max_new_tokens,
-            "temperature": self._decoding.temperature,
-            "seed": self._decoding.seed,
-            "stream": False,
+    async def _answered(self, client: AsyncOpenAI, messages: list[dict[str, Any]]) -> Reply:
+        """Return the reply to a request, without the parameters that the server refuses."""
+        decoding = self.asked.decoding
+        given = {
+            "max_tokens": decoding.max_new_tokens,
+            "temperature": decoding.temperature,
+            "top_p": decoding.top_p,
+            "seed": decoding.seed,
+            "response_format": self._format,
         }
-        if self._decoding.top_p < 1:  # some servers refuse it alongside a temperature; 1 is off
-            body["top_p"] = self._decoding.top_p
-        for name, other in self._not_sent.items():
-            value = body.pop(name, None)
-            if other is not None:
-                body[other] = value
-        if constrained:
-            body["response_format"] = self._response_format
-        started = time.perf_counter()
-        try:
-            reply = await client.complete(body)
-        except ParameterRefused as refused:
-            self._leave_out(refused)
-            return await self._request(client, messages, constrained=constrained)
-        except Unanswered as failure:
-            self._connected |= not failure.unconnected
-            if failure.busy:
-                self._patience.busy(failure, self._server.shown, self._observer)
-            raise
-        seconds = time.perf_counter() - started
-        self._patience.answered()
-        self._connected = True
-        if client.server != self._server:
-            self._server = client.server
-            self._observer.notice(
-                Message(
-                    "no server at the address given: using {address}", address=self._server.shown
-                )
-            )
+        names, streams = dict(self._names), self._streams
+        refusals: list[Message] = []
+        while True:
+            sent = {
+                other: value
+                for name, value in given.items()
+                if value is not None and (other := names.get(name, name)) is not None
+            }
+            if streams:
+                sent |= {"stream": True, "stream_options": {"include_usage": True}}
+            body = {"model": self.asked.model, "messages": messages, **sent}
+            try:
+                response = await client.post(COMPLETIONS, cast_to=httpx2.Response, body=body)
+                break
+            except APIStatusError as error:
+                self._connected = True
+                said, _ = self._said(error)
+                refused = refused_parameter(error.status_code, said, sent)
+                if refused is None or (refused == "stream" and streams):
+                    raise
+                if refused == "stream":
+                    streams = True
+                else:
+                    name = "max_tokens" if refused == "max_completion_tokens" else refused
+                    names[name] = "max_completion_tokens" if refused == "max_tokens" else None
+                refusals.append(_as_notice(refused, said))
+        reply = read_completion(body_of(response), self._line)
+        # Only now is it clear that the parameters were refused, not something else about the item.
+        if (names, streams) != (self._names, self._streams):
+            self._names, self._streams = names, streams
+            for refusal in refusals:
+                self._observer.notice(refusal)
+        self._connected, self._silent_since = True, None
+        self._answers += reply.text is not None
         self._fingerprint = reply.fingerprint or self._fingerprint
+        constrained = "response_format" in sent
         keeps = None
         if constrained and self._check is not None and reply.text is not None:
             keeps = self._check.kept_by(reply.text, self._observer, reply.finish_reason)
+        seconds = response.elapsed.total_seconds()
         return dataclasses.replace(
             reply, seconds=seconds, constrained=constrained, keeps_schema=keeps
         )
 
-    def _leave_out(self, refused: ParameterRefused) -> None:
-        """Send a parameter no more that the server refuses, or under its other name."""
-        self._connected = True
-        name = refused.name
-        if name in self._not_sent:  # another request was under way
-            return
-        other = "max_completion_tokens" if name == "max_tokens" else None
-        self._not_sent[name] = other
-        self._observer.notice(
-            Message(
-                "the server does not take {name} ({why}): {other} is sent instead"
-                if other
-                else "the server does not take {name} ({why}): it is not sent",
-                name=name,
-                why=refused,
-                other=other,
+    def _wait_for(self, error: APIError) -> None:
+        """Return if the server may answer later.
+
+        Raises:
+            APIError: it will not; that is the error.
+            HdbenchError: nothing was answered for too long.
+        """
+        if isinstance(error, APIStatusError):
+            why, code = self._said(error)
+            is_busy = error.status_code in _BUSY and not _is_hopeless(error.status_code, code)
+        else:
+            why = self._why_lost(error)
+            is_busy = self._connected and isinstance(error.__cause__, _NO_CONNECTION)
+        if not is_busy:
+            raise error
+        now = time.monotonic()
+        if self._silent_since is None:
+            self._silent_since = now
+            self._observer.notice(
+                Message(
+                    "{place}: {why}: asking again, for up to {time} without an answer",
+                    place=self._server.url,
+                    why=why,
+                    time=as_time(self._patience),
+                )
             )
-        )
-
-    def _enough(self, attempts: "_Attempts", state: RetryCallState) -> bool:
-        failure = _failure_of(state)
-        if failure.unconnected and not self._connected:
-            return True
-        if not self._answers and failure.message in self._first_failures:
-            return True
-        if failure.limited and self._answers > attempts.answers:
-            attempts.answers = self._answers
-            return state.attempt_number >= ATTEMPTS_LIMITED
-        attempts.counted += 1
-        if failure.timed_out:
-            return attempts.counted >= ATTEMPTS_IN_VAIN
-        at_first = failure.deliberate and not self._answers
-        return attempts.counted >= (ATTEMPTS_AT_FIRST if at_first else ATTEMPTS)
-
-    def _pause(self, state: RetryCallState) -> float:
-        failure = _failure_of(state)
-        if failure.retry_after is not None:
-            return min(failure.retry_after, LONGEST_WAIT)
-        if failure.deliberate and not self._answers:
-            return self._first_wait / 2  # waiting longer would only delay the failure
-        longest = LIMITED_WAIT if failure.limited and self._answers else LONGEST_WAIT
-        return min(self._backoff(state), longest)
-
-    def _tell(self, item_id: str, state: RetryCallState) -> None:
-        self._observer.retrying(item_id, _failure_of(state).message, state.upcoming_sleep)
+        if now - self._silent_since > self._patience:
+            raise HdbenchError(
+                "{place}: nothing was answered for {time}, only: {why}: run again later: the "
+                "command resumes where it stopped",
+                place=self._server.url,
+                time=as_time(now - self._silent_since),
+                why=why,
+            ) from error
 
     def _end_if_away(self, lost: list[tuple[str, Reply]]) -> None:
-        errors = {reply.error for _, reply in lost}
         if len(lost) == LOST_IN_A_ROW:
             raise HdbenchError(
                 "{place}: {count} items in a row without an answer (the last one: {why}): fix it "
                 "and run again: the command resumes where it stopped",
-                place=self._server.shown,
+                place=self._server.url,
                 count=LOST_IN_A_ROW,
                 why=lost[-1][1].error,
             )
-        failed = errors <= set(map(_no_answer, self._first_failures))
-        if not self._answers and len(lost) >= LOST_AT_FIRST and len(errors) == 1 and failed:
+        errors = {reply.error for _, reply in lost}
+        if not self._answers and len(lost) >= LOST_AT_FIRST and len(errors) == 1:
             raise HdbenchError(
                 "{place}: the first {count} items all failed in the same way: {why}: fix it and "
                 "run again",
-                place=self._server.shown,
+                place=self._server.url,
                 count=len(lost),
                 why=lost[-1][1].error,
             )
 
-    async def _hopeless(self, client: EndpointClient, refusal: Refused) -> HdbenchError:
+    async def _hopeless(
+        self, client: AsyncOpenAI, status: int, said: str, code: object
+    ) -> HdbenchError:
         """Return why no item would be answered."""
-        about = {"place": client.server.shown, "model": self.asked.model, "why": refusal}
-        if refusal.no_model:
-            ids = [model["id"] for model in await client.models()]
+        about = {"place": self._server.url, "model": self.asked.model, "why": said}
+        if _is_unknown(status, code):
+            ids = [model["id"] for model in await _listed(client)]
             if not ids or self.asked.model in ids:
                 return HdbenchError(
-                    "{place}: no model {model!r}, or no server at this address ({why})", **about
+                    "{place}: no model {model!r}, or no server at this address, which for most "
+                    "ends in /v1 ({why})",
+                    **about,
                 )
             names = shortened([escaped(model_id)[:100] for model_id in ids], MODELS_SHOWN)
             return HdbenchError(
                 "{place}: no model {model!r}: choose one of {names}", **about, names=names
             )
-        if refusal.status in (401, 403):
+        if status in (401, 403):
             return HdbenchError(
                 "{place}: the server refuses the key in {variable} ({why})"
                 if self._server.variable
@@ -441,12 +386,94 @@ class EndpointBackend(Backend):
             )
         return HdbenchError("{place}: answers no requests ({why})", **about)
 
+    def _said(self, error: APIStatusError) -> tuple[Message, object]:
+        """Return what the server says about a refusal, in one line, and its code."""
+        response = error.response
+        try:
+            said, code = error_in(body_of(response))
+        except ValueError:
+            said, code = response.text, None
+        status = f"{response.status_code} {response.reason_phrase}".strip()
+        if target := response.headers.get("location", "").partition("?")[0].rpartition("@")[2]:
+            return Message(
+                "{status}: redirects to {target}: give that address as the endpoint",
+                status=status,
+                target=self._line(target),
+            ), code
+        said = "" if "<html" in said[:1000].lower() else self._line(said)
+        return Message(f"{status}: {said}" if said else status), code
 
-def _no_answer(failure: str) -> Message:
-    return Message("no answer: {why}", why=failure)
+    def _why_lost(self, error: OpenAIError) -> Message:
+        """Return why no answer came, in one line."""
+        if isinstance(error, APITimeoutError):
+            return Message("no answer within {seconds:g} s", seconds=self.asked.timeout)
+        cause = error.__cause__
+        if isinstance(cause, httpx2.DecodingError) and isinstance(cause.args[0], Message):
+            return cause.args[0]
+        reason = Message(self._line(str(cause or error)) or type(cause).__name__)
+        return Message(
+            "cannot be reached ({reason})"
+            if isinstance(cause, _NO_CONNECTION)
+            else "the connection was lost ({reason})",
+            reason=reason,
+        )
+
+    def _line(self, text: str) -> str:
+        """Return what a server says as one short line, without the key, should it repeat that."""
+        secrets = (self._server.key, (self._server.user or ("", ""))[1])
+        for secret in filter(None, secrets):
+            text = text.replace(secret, "…")
+        text = escaped(" ".join(text[: 10 * MAX_MESSAGE].split()))
+        return text if len(text) <= MAX_MESSAGE else text[: MAX_MESSAGE - 1] + "…"
 
 
-def _failure_of(state: RetryCallState) -> Unanswered:
-    """Return why an attempt failed."""
-    failure = state.outcome.exception() if state.outcome else None
-    return failure if isinstance(failure, Unanswered) else Unanswered("")
+def list_models(server: Server) -> list[dict[str, Any]]:
+    """Return what a server says about its models, each with its id; none if it does not say."""
+
+    async def asking() -> list[dict[str, Any]]:
+        async with connected(server, timeout=LOOK_SECONDS) as client:
+            return await _listed(client)
+
+    with start_blocking_portal() as portal:  # in a notebook this thread has a loop of its own
+        return portal.call(asking)
+
+
+async def _listed(client: AsyncOpenAI) -> list[dict[str, Any]]:
+    try:
+        once = client.with_options(max_retries=0)
+        value = body_of(await once.get("/models", cast_to=httpx2.Response))
+        listed = value["data"] if isinstance(value, dict) else value
+        return [
+            model for model in listed if isinstance(model, dict) and isinstance(model["id"], str)
+        ]
+    except (OpenAIError, ValueError, KeyError, TypeError):
+        return []
+
+
+def _as_notice(refused: str, said: str) -> Message:
+    if refused == "stream":
+        return Message("the server only streams ({why}): it is asked for a stream", why=said)
+    other = "max_completion_tokens" if refused == "max_tokens" else None
+    return Message(
+        "the server does not take {name} ({why}): {other} is sent instead"
+        if other
+        else "the server does not take {name} ({why}): it is not sent",
+        name=refused,
+        why=said,
+        other=other,
+    )
+
+
+def _is_unknown(status: int, code: object) -> bool:
+    """Return whether the server does not know the model, or the address."""
+    return status in (404, 405) or code == "model_not_found"
+
+
+def _is_hopeless(status: int, code: object) -> bool:
+    """Return whether every other request would be refused, too."""
+    return (
+        _is_unknown(status, code)
+        or status in (401, 402, 403)
+        or status in range(300, 400)
+        or code == "insufficient_quota"
+    )

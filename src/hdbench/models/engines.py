@@ -18,10 +18,10 @@ from hdbench.answers.run_parts import part_folder
 from hdbench.common import processes
 from hdbench.common.translation import VARIABLE, current_language
 from hdbench.errors import HdbenchError, escaped, shortened
-from hdbench.models.endpoint_server import Server
 from hdbench.models.locks import is_locked, lock_of
 from hdbench.models.planning import RunPlan
 from hdbench.models.run import RunOutcome, read_outcome
+from hdbench.models.server import Server
 
 LOGS = "logs"
 LEAVING = 60.0

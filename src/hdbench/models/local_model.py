@@ -21,6 +21,9 @@ _OUT_OF_MEMORY = (
     "alloc_failed",  # cuBLAS
 )
 
+LONGEST = 4096
+"""Tokens after which an answer is cut off, unless something else was asked for."""
+
 _TEXT_INPUTS = ("input_ids", "attention_mask")
 
 
@@ -115,7 +118,7 @@ class LocalModel:
             with self._torch.inference_mode():
                 output = model.generate(
                     **inputs.to(self.device, getattr(self._torch, self.dtype)),
-                    max_new_tokens=decoding.max_new_tokens,
+                    max_new_tokens=decoding.max_new_tokens or LONGEST,
                     logits_processor=[
                         *([constraint] if constraint else []),
                         *samplers(decoding, ids, self.device),

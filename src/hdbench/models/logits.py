@@ -118,11 +118,13 @@ def samplers(decoding: Decoding, ids: Sequence[str], device: Any) -> list[Any]:
     if not decoding.temperature:
         return []
     transformers = vlm_module("transformers")
-    nucleus = [transformers.TopPLogitsWarper(decoding.top_p)] if decoding.top_p < 1 else []
+    nucleus = []
+    if decoding.top_p is not None and decoding.top_p < 1:
+        nucleus = [transformers.TopPLogitsWarper(decoding.top_p)]
     return [
         transformers.TemperatureLogitsWarper(float(decoding.temperature)),
         *nucleus,
-        SeededNoise(decoding.seed, ids, device),
+        SeededNoise(decoding.seed or 0, ids, device),
     ]
 
 

@@ -14,17 +14,20 @@ from hdbench.models.backend import Asked, Decoding, ImageLimits
 class RunOptions(Strict):
     """How a model is asked. What can change an answer must be the same in a run that is resumed.
 
+    A server is sent only what was given.
+
     Attributes:
         batch_size: items that a local model is asked for at once.
         concurrency: requests to a server at once, or images that Tesseract reads at once.
-        max_new_tokens: the longest answer, in tokens; longer ones are cut off.
+        max_new_tokens: the longest answer, in tokens; longer ones are cut off; a local model's
+            at 4096 by default.
         max_side: the maximum length of an image's longer side in pixels.
         pages: how many pages of a PDF the model is shown.
         revision: the model's revision on the Hub: a branch, tag or commit.
         schema_: hold answers to the benchmark's JSON Schema while they are written; by default a
             server is asked to, and a local model is not.
         seed: of the sampling.
-        temperature: of the sampling; 0 is greedy.
+        temperature: of the sampling; 0 is greedy, as a local model is by default.
         timeout: seconds that one request to a server may take.
         top_p: the share of the probability that nucleus sampling keeps.
         trust_remote_code: run Python code from the model's repository.
@@ -34,15 +37,15 @@ class RunOptions(Strict):
 
     batch_size: int = Field(1, ge=1)
     concurrency: int = Field(4, ge=1)
-    max_new_tokens: int = Field(4096, ge=1)
+    max_new_tokens: int | None = Field(None, ge=1)
     max_side: int = Field(2048, ge=1)
     pages: int = Field(5, ge=1)
     revision: str | None = None
     schema_: bool | None = Field(None, alias="schema")
-    seed: int = 0
-    temperature: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    seed: int | None = None
+    temperature: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
     timeout: Annotated[float, Field(ge=0.1, allow_inf_nan=False)] = 300.0
-    top_p: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 1.0
+    top_p: Annotated[float | None, Field(ge=0, le=1, allow_inf_nan=False)] = None
     trust_remote_code: bool = False
 
     @classmethod
@@ -53,7 +56,7 @@ class RunOptions(Strict):
             HdbenchError: one is unknown, or has no usable value.
         """
         names = [field.alias or name for name, field in cls.model_fields.items()]
-        for name in given:
+        for name, value in given.items():
             if name not in names:
                 raise HdbenchError(
                     "--option {option}: choose one of {names}{near}",
@@ -61,6 +64,8 @@ class RunOptions(Strict):
                     names=", ".join(names),
                     near=did_you_mean(name, names),
                 )
+            if value is None:
+                raise HdbenchError("--option {option}: has no value", option=name)
         try:
             return cls.model_validate(given)
         except ValidationError as error:

@@ -24,7 +24,7 @@ EVERY_SECONDS = 30.0
 EVERY_ITEMS = 100
 """Without a terminal, it is also printed each time this many more items are done."""
 FIRST_PROBLEMS = 3
-"""This many failed items and repeated requests are each reported; later ones are counted."""
+"""This many failed items are each reported; later ones are counted."""
 
 
 class RunProgress(Observer):
@@ -38,7 +38,6 @@ class RunProgress(Observer):
 
     Attributes:
         failed: items of this sitting with only an error.
-        retried: requests of this sitting that were sent again.
     """
 
     def __init__(self, items: int, done: int, bar: Progress, console: Console) -> None:
@@ -48,7 +47,7 @@ class RunProgress(Observer):
         self._task = bar.add_task(asking, total=items, completed=done, rate="", score="")
         self._started = time.monotonic()
         self._score: Message | None = None
-        self.failed = self.retried = 0
+        self.failed = 0
 
     @classmethod
     @contextmanager
@@ -98,25 +97,11 @@ class RunProgress(Observer):
         """Print a line of its own, above the bar if there is one."""
         self._console.print(escaped(self._told(message)), markup=False)
 
-    def retrying(self, item_id: str, failure: str, seconds: float) -> None:
-        """Count an item that is asked again; the first ones are also reported."""
-        self.retried += 1
-        if self.retried <= FIRST_PROBLEMS:
-            self.notice(
-                Message(
-                    "{place}: {why}: asking again in {seconds:.0f} s",
-                    place=item_id,
-                    why=failure,
-                    seconds=seconds,
-                )
-            )
-
     def say_where_it_is(self) -> None:
         """Report the progress in one line."""
         parts = [
             Message("{done} of {items} items done", done=self._done, items=self._items),
             Message("{failed} failed", failed=self.failed),
-            Message("{retried} retried", retried=self.retried),
             *filter(None, (self._rate(), self._score)),
         ]
         self.notice(joined(parts))

@@ -4,67 +4,77 @@ import ipaddress
 import os
 import re
 from typing import NamedTuple
-from urllib.parse import urlsplit, urlunsplit
-
-import httpx2
+from urllib.parse import urlsplit
 
 from hdbench.errors import HdbenchError
 
 COMPLETIONS = "/chat/completions"
-MAX_PORT = 65535
 OWN_KEY = "HDBENCH_API_KEY"
-KEYS_OF_HOSTS = {"huggingface.co": "HF_TOKEN", "openai.com": "OPENAI_API_KEY"}
-"""Host → the environment variable with its key, which is sent to no other host."""
+
+
+class Maker(NamedTuple):
+    """A company that serves models.
+
+    Attributes:
+        variable: the environment variable with the key, which goes to its hosts alone.
+        domain: of its hosts.
+        address: what `--endpoint` takes.
+    """
+
+    variable: str
+    domain: str
+    address: str
+
+
+MAKERS = (
+    Maker("OPENAI_API_KEY", "openai.com", "https://api.openai.com/v1"),
+    Maker("ANTHROPIC_API_KEY", "anthropic.com", "https://api.anthropic.com/v1"),
+    Maker(
+        "GEMINI_API_KEY",
+        "generativelanguage.googleapis.com",
+        "https://generativelanguage.googleapis.com/v1beta/openai",
+    ),
+    Maker("MISTRAL_API_KEY", "mistral.ai", "https://api.mistral.ai/v1"),
+    Maker("OPENROUTER_API_KEY", "openrouter.ai", "https://openrouter.ai/api/v1"),
+    Maker("HF_TOKEN", "huggingface.co", "https://router.huggingface.co/v1"),
+)
 
 
 class Server(NamedTuple):
     """Server that requests go to, with its key.
 
     Attributes:
-        url: of chat completions, without user, password and fragment.
+        url: the address as it was typed, without query, user and password, and without the path of
+            chat completions; a bare host is asked at `/v1`, where every such server answers.
+        query: what follows a question mark in the address; it may hold a secret.
         user: name and password from the address, for basic authentication.
         key: a secret.
         variable: the environment variable that the key comes from.
-        alternative: where requests go if there is nothing at `url`; None if the address that was
-            given is complete.
     """
 
     url: str
+    query: str
     user: tuple[str, str] | None
     key: str | None
     variable: str | None
-    alternative: str | None = None
 
     @classmethod
     def at(cls, address: str) -> "Server":
         """Return the server at an address, with the key that the environment has for it.
 
-        Servers differ in whether there is a `/v1` at the end: an address with a path is taken as it
-        is, and with `/v1` added only if nothing answers there; a bare host is tried the other way
-        round.
-
         Raises:
             HdbenchError: it is not a web address, or the key is invalid.
         """
+        import httpx2  # noqa: PLC0415  slow to import
+
         try:
             # The parser of the library that sends requests, so that both see the same host.
             url = httpx2.URL(address.strip())
         except httpx2.InvalidURL:
             url = httpx2.URL("")
-        web = url.scheme in ("http", "https") and (url.port or 0) <= MAX_PORT
-        if not url.host or not web:
+        if not url.host or url.scheme not in ("http", "https") or (url.port or 0) >= 1 << 16:
             raise HdbenchError("--endpoint: give an address such as http://localhost:8000/v1")
-        path, _, query = url.raw_path.decode().partition("?")
-        path = path.rstrip("/")
-        if path.endswith(COMPLETIONS):
-            paths = [path]
-        elif re.search(r"/v\d+$", path):
-            paths = [path + COMPLETIONS]
-        else:
-            paths = [path + COMPLETIONS, f"{path}/v1{COMPLETIONS}"]
-            if not path:
-                paths.reverse()
-        urls = [urlunsplit((url.scheme, url.netloc.decode(), path, query, "")) for path in paths]
+        path = url.raw_path.decode().partition("?")[0].rstrip("/").removesuffix(COMPLETIONS)
         variable = _variable(url.host.rstrip("."), secure=url.scheme == "https")
         key = os.environ[variable].strip() if variable else None
         if key and not re.fullmatch(r"[!-~]+", key):
@@ -72,21 +82,17 @@ class Server(NamedTuple):
                 "{variable}: is not a key: it has spaces or letters beyond ASCII", variable=variable
             )
         return cls(
-            urls[0],
+            f"{url.scheme}://{url.netloc.decode()}{path or '/v1'}",
+            url.query.decode(),
             (url.username, url.password) if url.userinfo else None,
             key,
             variable,
-            urls[1] if len(urls) > 1 else None,
         )
-
-    def elsewhere(self) -> "Server":
-        """Return the same server, asked at the alternative address and no other."""
-        return self._replace(url=self.alternative or self.url, alternative=None)
 
     @property
     def host(self) -> str:
         """Return the host that images go to, as people read it, with its port if it has one."""
-        return urlsplit(self.url).netloc.rpartition("@")[2]
+        return urlsplit(self.url).netloc
 
     @property
     def is_local(self) -> bool:
@@ -102,20 +108,20 @@ class Server(NamedTuple):
         except ValueError:
             return host == "localhost"
 
-    @property
-    def shown(self) -> str:
-        """Return the address as people read it: without the query, which may hold a secret."""
-        return urlunsplit((*urlsplit(self.url)[:3], "", "")).removesuffix(COMPLETIONS)
-
     def __repr__(self) -> str:
-        return f"Server({self.shown!r})"
+        return f"Server({self.url!r})"
+
+
+def addresses_with_keys() -> list[str]:
+    """Return the addresses of the makers whose keys are in the environment."""
+    return [maker.address for maker in MAKERS if os.environ.get(maker.variable, "").strip()]
 
 
 def _variable(host: str, *, secure: bool) -> str | None:
-    """Return the variable with the key for a host; a provider's key is only sent encrypted."""
+    """Return the variable with the key for a host; a maker's key is only sent encrypted."""
     names = [OWN_KEY] + [
-        name
-        for domain, name in KEYS_OF_HOSTS.items()
-        if secure and (host == domain or host.endswith(f".{domain}"))
+        maker.variable
+        for maker in MAKERS
+        if secure and (host == maker.domain or host.endswith(f".{maker.domain}"))
     ]
     return next((name for name in names if os.environ.get(name, "").strip()), None)

@@ -575,6 +575,15 @@ def test_tokens_are_recorded_only_where_they_were_counted(question, usage, token
         assert ask(server, [question(0)])["item-0"].tokens == tokens
 
 
+@pytest.mark.parametrize(
+    ("cost", "usd"),
+    [(0.0125, 0.0125), (0, 0.0), (None, None), ("1", None), (-1, None), (1e300, None)],
+)
+def test_what_a_request_costs_is_recorded_where_the_server_says_it(question, cost, usd):
+    with FaultyServer(lambda _: Response(completion() | {"usage": {"cost": cost}})) as server:
+        assert ask(server, [question(0)])["item-0"].usd == usd
+
+
 def test_an_image_that_cannot_be_read_is_not_sent(question, tmp_path):
     (tmp_path / "bad.jpg").write_bytes(b"\xff\xd8 no image")
     asked = [Question("bad", [tmp_path / "bad.jpg"]), question(0), Question("none", [])]

@@ -14,6 +14,7 @@ from hdbench.errors import Message
 from hdbench.models.backend import CUT_OFF, EMPTY, Reply
 
 _MAX_TOKENS = 2**53
+_MAX_USD = 1e9
 
 _UNSUPPORTED = re.compile(
     r"unsupported|not.support|unknown|unrecogni[sz]ed|unexpected|not.permitted|not.allowed|extra|"
@@ -38,6 +39,7 @@ def read_completion(value: Any, line: Callable[[str], str]) -> Reply:
     reply = Reply(
         text,
         tokens=_tokens(value.get("usage")),
+        usd=_usd(value.get("usage")),
         finish_reason=line(stopped)[:50] if isinstance(stopped, str) else None,
         fingerprint=line(fingerprint)[:100] if isinstance(fingerprint, str) else None,
     )
@@ -149,6 +151,13 @@ def _tokens(usage: Any) -> dict[str, int] | None:
         for name, key in (("input", "prompt_tokens"), ("output", "completion_tokens"))
         if type(count := counts.get(key)) is int and 0 <= count < _MAX_TOKENS
     } or None
+
+
+def _usd(usage: Any) -> float | None:
+    """Return the cost of a request, which OpenRouter, for one, says."""
+    cost: Any = _dict(usage).get("cost")
+    is_number = isinstance(cost, int | float) and not isinstance(cost, bool)
+    return float(cost) if is_number and 0 <= cost < _MAX_USD else None
 
 
 def _text(content: Any) -> str | None:

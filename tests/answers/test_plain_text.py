@@ -44,6 +44,20 @@ MARKED = {
         "<|ref|>title<|/ref|><|det|>[[3, 4, 50, 60]]<|/det|>\nAnzeigen",
         "Anzeigen",
     ),
+    "places of Unlimited-OCR": (
+        "<|det|>image [38, 8, 49, 17]<|/det|>\n<|det|>text [33, 2, 5, 3]<|/det|>Ein Haus\nim Dorf",
+        "Ein Haus\nim Dorf",
+    ),
+    "DocLang": (
+        '<doclang><heading level="1"><location value="45"/>Blatt</heading><text>Ein Haus</text>'
+        "</doclang>",
+        "Blatt\nEin Haus",
+    ),
+    "front matter of olmOCR": (
+        "---\nprimary_language: de\nis_rotation_valid: True\nrotation_correction: 0\n"
+        "is_table: False\nis_diagram: False\n---\n\nEin Haus\n\n---\n\nim Dorf",
+        "Ein Haus\n\n\f\n\nim Dorf",
+    ),
     "words between marks": ("<|ref|>Ein Haus<|/ref|><|det|>[[3, 4]]<|/det|>", "Ein Haus"),
     "places of Qwen": ("Haus<|box_start|>(3,4),(50,60)<|box_end|>", "Haus"),
     "places of Nemotron": ("<x_0.1><y_0.2>Haus<x_0.3><y_0.4><class_Text>", "Haus"),

@@ -74,7 +74,7 @@ def test_a_batch_holds_each_row_as_if_it_were_alone(tiny_model, questions):
         "items": {"type": "integer", "minimum": 0, "maximum": 9},
         "maxItems": 5,
     }
-    decoding = Decoding(max_new_tokens=60, temperature=1.0, schema=True)
+    decoding = Decoding(max_new_tokens=60, schema=True)
     together = ask(tiny_model, questions, schema, decoding, 4)
     alone = ask(tiny_model, questions, schema, decoding, 1)
     assert {i: r.text for i, r in together.items()} == {i: r.text for i, r in alone.items()}

@@ -1,5 +1,6 @@
 """Runs of local models without a page: what may be asked, and how a process is watched."""
 
+import re
 import subprocess
 import sys
 from contextlib import closing
@@ -147,6 +148,22 @@ def test_a_run_that_is_left_ends_its_process(sample, tmp_path):
         assert (first.answers, first.total, first.left, first.ended) == ([], 2, None, None)
         until(lambda: len(processes()) == 1)  # its name is known a moment after its start
     assert processes() == []
+
+
+def test_a_visitor_sees_how_far_the_model_is_and_each_answer_as_it_comes(
+    sample, tiny_model, tmp_path
+):
+    context = SpaceContext(sample / "hdb", models=(str(tiny_model),))
+    (tmp_path / GOING).touch()
+    run = run_on_items(context, tiny_model.name, "zettelkatalog", 3, tmp_path)
+    states = list(ask(context, run, watched))
+    assert states[-1].ended == Ended.ALL
+    assert all(answer["tokens"]["output"] <= 512 for answer in states[-1].answers)
+    assert {1, 2} <= {len(state.answers) for state in states if state.ended is None}
+    said = [state for state in states if re.match(r"item \d of 3, \d+ tokens", state.now)]
+    assert said
+    assert "being loaded" not in run_status(said[0], "en", 60)
+    assert said[0].now in run_status(said[0], "en", 60)
 
 
 def test_fields_are_those_of_the_record_in_a_text(sample):

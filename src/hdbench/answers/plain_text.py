@@ -28,9 +28,10 @@ LABELS = (
 PLACES = re.compile(
     rf"""
     <\|ref\|>(?:{LABELS})<\|/ref\|>\n?
-    | <\|(?P<box>det|box_start|quad_start)\|> [\s\d.,()\[\]-]*+ <\|(?:/det|box_end|quad_end)\|>\n?
+    | <\|(?P<box>det|box_start|quad_start)\|> (?:(?:{LABELS})\ (?=\[))? [\s\d.,()\[\]-]*+
+      <\|(?:/det|box_end|quad_end)\|>\n?
     | <(?P<name>bbox|box|quad)> [\s\d.,()\[\]-]*+ </(?P=name)>
-    | <(?:loc|bbox|x|y|class)_[\w.-]{{1,30}}>
+    | <(?:loc|bbox|x|y|class)_[\w.-]{{1,30}}> | <location\ value="\d+"\s?/>
     | <\|/?\w{{1,30}}\|> | \A<(?:s|bos)>
     """,
     re.VERBOSE,
@@ -41,7 +42,8 @@ BLOCKS = (
     "p|div|h[1-6]|br|hr|li|[uo]l|dl|dt|dd|tr|table|thead|tbody|tfoot|section|article|header|footer|"
     "main|html|head|body|title|blockquote|pre|center|figure|figcaption|caption|doctag|text|"
     "section_header_level_\\d|page_header|page_footer|list_item|ordered_list|unordered_list|"
-    "footnote|otsl|nl|picture|chart|formula|document_index|group|page_break"
+    "footnote|otsl|nl|picture|chart|formula|document_index|group|page_break|"
+    "doclang|heading|list|list_text|PAGE"
 )
 CELLS = "td|th|[feluxc]cel|ched|rhed|srow"
 INLINE = "b|i|u|em|strong|span|su[pb]|small|big|a|font|mark|del|ins|s|code|img"
@@ -51,6 +53,12 @@ TAGS = re.compile(
     re.IGNORECASE,
 )
 IN_BLOCK = re.compile(rf"</?(?:{BLOCKS})\b", re.IGNORECASE)
+
+FRONT_MATTER = re.compile(
+    r"---\n(?:(?:primary_language|is_rotation_valid|rotation_correction|is_table|is_diagram):.*\n)+"
+    r"---(?:\n+|\Z)"
+)
+"""What olmOCR says of a page before its text."""
 
 FOOTNOTE = re.compile(r"(?:(?<=\s)|\A)(?=\*{1,3}\))")
 """Before an asterisk as the sign of a note, as in `*) see below`, which opens no emphasis."""
@@ -95,6 +103,8 @@ def plain_text(text: str, *, markdown: bool = True) -> str:
     text = text if answer == text else answer.strip("\n ")
     if (fence := WHOLE_FENCE.fullmatch(text)) and f"\n{fence[1]}" not in fence["inner"]:
         text = fence["inner"]
+    if front := FRONT_MATTER.match(text):
+        text = text[front.end() :]
     text = PLACES.sub("", text)
     without_tags = TAGS.sub(_between, text)
     if without_tags != text:

@@ -2,12 +2,14 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from pkgutil import resolve_name
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from hdbench.common.extras import needed
@@ -135,6 +137,12 @@ class Observer:
     def notice(self, message: str) -> None:
         """Report something about the whole run that a person should know."""
 
+    def loading(self) -> None:
+        """Report that the model is being loaded."""
+
+    def writing(self, items: int, tokens: int) -> None:
+        """Report how many tokens the model has written to each of the items it is at."""
+
 
 SILENT = Observer()
 
@@ -254,6 +262,8 @@ class Asked:
         concurrency: requests at once, for a server; images at once, for Tesseract.
         timeout: seconds for one request to a server.
         trust_remote_code: run code that the model's repository contains.
+        own_prompt: ask with the prompt that a local model's family has for a page of text; None
+            does so where it takes no other.
     """
 
     model: str
@@ -267,6 +277,7 @@ class Asked:
     concurrency: int = 4
     timeout: float = 300.0
     trust_remote_code: bool = False
+    own_prompt: bool | None = None
 
     @property
     def kind(self) -> BackendKind:
@@ -303,7 +314,7 @@ def make_backend(asked: Asked, prompt: str, schema: dict[str, Any] | None) -> Ba
     """Return the backend that asks; see `Backend`.
 
     Raises:
-        HdbenchError: there is no such local model, and no server was named.
+        HdbenchError: there is no such local model, and no server was named; a package is missing.
     """
     has_place = "/" in asked.model or Path(asked.model).is_dir()
     if asked.kind.loads_model and not has_place:
@@ -313,6 +324,26 @@ def make_backend(asked: Asked, prompt: str, schema: dict[str, Any] | None) -> Ba
             model=asked.model,
             address=next(iter(addresses_with_keys()), "URL"),
         )
-    with needed(asked.kind.extra or "", "servers need"):
+    with needed(asked.kind.extra or "", "models need"):
         backend: type[Backend] = resolve_name(asked.kind.source)
     return backend(asked, prompt, schema)
+
+
+_Value = TypeVar("_Value")
+_Result = TypeVar("_Result")
+
+
+def in_order(
+    pool: Executor, function: Callable[[_Value], _Result], values: Iterable[_Value], ahead: int
+) -> Iterator[_Result]:
+    """Yield a function's results in the order of the values, of which so many are worked on ahead.
+
+    Unlike a pool's own `map`, this takes a value only as there is room for it.
+    """
+    running: deque[Future[_Result]] = deque()
+    for value in values:
+        running.append(pool.submit(function, value))
+        if len(running) > ahead:
+            yield running.popleft().result()
+    while running:
+        yield running.popleft().result()

@@ -11,8 +11,8 @@ from hdbench.errors import HdbenchError, Message, joined
 from hdbench.models.amounts import as_time, as_usd
 from hdbench.models.answers_file import is_failed
 from hdbench.models.endpoint_listing import Prices, listed_model, listed_prices
+from hdbench.models.families import LONGEST
 from hdbench.models.folder import recorded_answers
-from hdbench.models.local_model import LONGEST
 from hdbench.models.planning import RunPlan, read_prompt
 from hdbench.models.server import Server
 from hdbench.results.run_info import is_run, read_run_info
@@ -76,7 +76,7 @@ def describe_run(plan: RunPlan, folder: Path, *, retry_failed: bool = False) -> 
     prices, at_once = None, 1
     if asked.kind.is_remote:
         server = Server.at(asked.endpoint or "")
-        with needed("endpoint", "servers need"):
+        with needed("endpoint", "models need"):
             from hdbench.models.endpoint_backend import list_models  # noqa: PLC0415  slow
         models = list_models(server)
         listed = listed_model(models, asked.model)

@@ -1,30 +1,29 @@
 """One transformers model: its processor, its weights, and how it generates."""
 
 import copy
-import gc
+import hashlib
+import json
+import re
 import threading
 from collections.abc import Sequence
 from typing import Any
 
+import torch
+import transformers
 from PIL import Image
 
+from hdbench.answers.schema_parts import without_references
 from hdbench.common.extras import install_command, missing_packages
 from hdbench.errors import HdbenchError, Message
-from hdbench.models.backend import Decoding, Reply
-from hdbench.models.logits import SchemaGrammar, samplers
-from hdbench.models.model_files import ModelSource, one_line, vlm_module
+from hdbench.models.backend import SILENT, Decoding, Observer, Reply
+from hdbench.models.families import family_of, template_of
+from hdbench.models.logits import SchemaGrammar
+from hdbench.models.model_files import ModelSource, one_line
 
-_OUT_OF_MEMORY = (
-    "out of memory",  # CUDA, MPS
-    "not enough memory",  # CPU
-    "can't allocate memory",
-    "alloc_failed",  # cuBLAS
+_OUT_OF_MEMORY = re.compile(
+    "out of memory|not enough memory|can't allocate memory|alloc_failed",  # CUDA, MPS, CPU, cuBLAS
+    re.IGNORECASE,
 )
-
-LONGEST = 4096
-"""Tokens after which an answer is cut off, unless something else was asked for."""
-
-_TEXT_INPUTS = ("input_ids", "attention_mask")
 
 
 class LocalModel:
@@ -32,15 +31,15 @@ class LocalModel:
 
     Args:
         source: where the model is.
-        device: torch's name for it; None is CUDA, else MPS, else the CPU.
+        device: torch's name for it; by default an accelerator, or the CPU.
         trust_remote_code: run Python code that comes with it.
 
     Attributes:
         source: where the model is.
+        family: what is known of its family.
         device: where it computes.
         dtype: bfloat16 on CUDA that has it, float32 on a CPU, otherwise float16.
         ends: tokens that end an answer.
-        has_own_prompt: whether it is asked with the one prompt that it was trained on.
 
     Raises:
         HdbenchError: it cannot be used, or needs another device or a missing package.
@@ -49,18 +48,19 @@ class LocalModel:
     def __init__(
         self, source: ModelSource, device: str | None = None, *, trust_remote_code: bool = False
     ) -> None:
-        self._torch = vlm_module("torch")
-        self._transformers = vlm_module("transformers")
         self.source = source
-        self.device = self._torch.device(device or _best_device(self._torch))
-        self.dtype = _dtype(self._torch, self.device)
+        best = (
+            torch.accelerator.current_accelerator() if torch.accelerator.is_available() else "cpu"
+        )
+        self.device = torch.device(device or best)
+        self.dtype = _dtype(self.device)
         self._trust_remote_code = trust_remote_code
-        config = self._load(self._transformers.AutoConfig).get_text_config()
-        self._room = getattr(config, "max_position_embeddings", None)
-        self._processor = self._load(self._transformers.AutoProcessor)
-        # It takes no instructions, and its processor writes the prompt.
-        self.has_own_prompt = isinstance(self._processor, self._transformers.GotOcr2Processor)
+        config = self._load(transformers.AutoConfig)
+        self.family = family_of(config.model_type, source.name)
+        self._room = getattr(config.get_text_config(), "max_position_embeddings", None)
+        self._processor = self._load(transformers.AutoProcessor)
         self._check_processor()
+        self._template = self.family.template or self._processor.chat_template
         self._processor.tokenizer.padding_side = "left"
         if self._processor.tokenizer.pad_token is None:
             self._processor.tokenizer.pad_token = self._processor.tokenizer.eos_token
@@ -70,18 +70,50 @@ class LocalModel:
         self.ends = self._find_ends()
         self._model: Any = None
 
-    def encode(self, items: Sequence[Sequence[Image.Image]], prompts: Sequence[str]) -> Any:
+    def encode(
+        self,
+        items: Sequence[Sequence[Image.Image]],
+        prompts: Sequence[str],
+        schema: dict[str, Any] | None = None,
+    ) -> Any:
         """Return what the model gets for items: for each one its images, then its prompt.
 
-        A model with a prompt of its own gets that one.
+        Args:
+            items: the images of each.
+            prompts: the prompt of each; an empty one is left out.
+            schema: the answer schema, for a family that takes it as a template.
 
         Raises:
             HdbenchError: the model cannot take one of them.
         """
-        encoded = self._with_own_prompt if self.has_own_prompt else self._as_turns
+        turns = [
+            [
+                {
+                    "role": "user",
+                    "content": [
+                        *({"type": "image", "image": image} for image in item),
+                        *([{"type": "text", "text": prompt}] if prompt else []),
+                    ],
+                }
+            ]
+            for item, prompt in zip(items, prompts, strict=True)
+        ]
+        variables = dict(self.family.variables)
+        if self.family.schema_as and schema is not None:
+            filled_in = template_of(without_references(schema))
+            variables[self.family.schema_as] = json.dumps(filled_in, indent=4, ensure_ascii=False)
         try:
             with self._encoding:
-                inputs = encoded(items, prompts)
+                inputs = self._processor.apply_chat_template(
+                    turns,
+                    chat_template=self._template,
+                    add_generation_prompt=True,
+                    tokenize=True,
+                    return_dict=True,
+                    return_tensors="pt",
+                    processor_kwargs={"padding": True, **self.family.processor},
+                    **{name: value for name, value in variables.items() if name in self._template},
+                )
             longest = inputs["attention_mask"].sum(dim=1).max().item()
         except Exception as error:  # each model's processor has errors of its own
             raise HdbenchError(
@@ -102,92 +134,56 @@ class LocalModel:
         inputs: Any,
         decoding: Decoding,
         grammar: SchemaGrammar | None,
+        observer: Observer = SILENT,
     ) -> list[Reply]:
         """Return the replies to encoded items.
 
-        The count of output tokens includes the one that ends an answer.
+        The count of output tokens includes the one that ends an answer. What is sampled depends on
+        the seed and on the items that are asked together.
 
         Raises:
-            MemoryError: the items do not fit into the device's memory together.
-            HdbenchError: the model cannot be loaded, or fails.
+            HdbenchError: the model cannot be loaded, or fails; or memory does not suffice.
         """
+        if self._model is None:
+            observer.loading()
         model = self._loaded()
         constraint = grammar.processor(len(ids)) if grammar else None
-        lost: str | None = None
+        begin = inputs["input_ids"].shape[1]
+
+        def count(input_ids: Any, scores: Any) -> Any:
+            observer.writing(len(ids), input_ids.shape[1] - begin)
+            return scores
+
+        sampling: dict[str, Any] = {}
+        if decoding.temperature:
+            torch.manual_seed(_seed_of(decoding.seed or 0, ids))
+            sampling = {"do_sample": True, "temperature": float(decoding.temperature), "top_k": 0}
+            sampling["top_p"] = 1.0 if decoding.top_p is None else decoding.top_p
         try:
-            with self._torch.inference_mode():
+            with torch.inference_mode():
                 output = model.generate(
-                    **inputs.to(self.device, getattr(self._torch, self.dtype)),
-                    max_new_tokens=decoding.max_new_tokens or LONGEST,
-                    logits_processor=[
-                        *([constraint] if constraint else []),
-                        *samplers(decoding, ids, self.device),
-                    ],
+                    **inputs.to(self.device, getattr(torch, self.dtype)),
+                    max_new_tokens=decoding.max_new_tokens,
+                    logits_processor=[count, *([constraint] if constraint else [])],
+                    **sampling,
                 )
-            new = output[:, inputs["input_ids"].shape[1] :].tolist()
         except Exception as error:
-            if not _is_out_of_memory(self._torch, error):
-                raise HdbenchError(
-                    "{model}: the model fails on {ids}: {kind}: {why}",
-                    model=self.source.name,
-                    ids=", ".join(ids),
-                    kind=type(error).__name__,
-                    why=one_line(error),
-                ) from error
-            lost = one_line(error)
-        if lost is not None:  # here, the error that kept the tensors alive is gone
-            self._free_memory()
-            raise MemoryError(lost)
+            self._check_memory(error)
+            raise HdbenchError(
+                "{model}: the model fails on {ids}: {kind}: {why}",
+                model=self.source.name,
+                ids=", ".join(ids),
+                kind=type(error).__name__,
+                why=one_line(error),
+            ) from error
         input_tokens = inputs["attention_mask"].sum(dim=1).tolist()
         failures = constraint.failures if constraint else [None] * len(ids)
         return [
             self._reply(row, count, failure, constrained=constraint is not None)
-            for row, count, failure in zip(new, input_tokens, failures, strict=True)
+            for row, count, failure in zip(
+                output[:, begin:].tolist(), input_tokens, failures, strict=True
+            )
         ]
-
-    def close(self) -> None:
-        """Free the weights' memory."""
-        self._model = None
-        self._free_memory()
-
-    def _as_turns(self, items: Sequence[Sequence[Image.Image]], prompts: Sequence[str]) -> Any:
-        turns = [
-            [
-                {
-                    "role": "user",
-                    "content": [
-                        *({"type": "image", "image": image} for image in item),
-                        {"type": "text", "text": prompt},
-                    ],
-                }
-            ]
-            for item, prompt in zip(items, prompts, strict=True)
-        ]
-        return self._processor.apply_chat_template(
-            turns,
-            add_generation_prompt=True,
-            tokenize=True,
-            return_dict=True,
-            return_tensors="pt",
-            processor_kwargs={"padding": True},
-        )
-
-    def _with_own_prompt(
-        self, items: Sequence[Sequence[Image.Image]], _prompts: Sequence[str]
-    ) -> Any:
-        """Encode items one by one: GOT-OCR2's processor takes only one item with several pages."""
-        if not all(items):
-            raise HdbenchError("it takes images only, and no texts")
-        inputs_by_item = [
-            self._processor(images=[list(item)], multi_page=True, return_tensors="pt")
-            if len(item) > 1
-            else self._processor(images=list(item), return_tensors="pt")
-            for item in items
-        ]
-        texts = {name: [inputs[name][0] for inputs in inputs_by_item] for name in _TEXT_INPUTS}
-        padded = self._processor.tokenizer.pad(texts, padding=True, return_tensors="pt")
-        images = self._torch.cat([inputs["pixel_values"] for inputs in inputs_by_item])
-        return self._transformers.BatchFeature({**padded, "pixel_values": images})
 
     def _reply(
         self, row: list[int], input_tokens: int, failure: str | None, *, constrained: bool
@@ -198,7 +194,10 @@ class LocalModel:
             error = Message("the answer could not be held to the schema: {why}", why=failure)
             return Reply(None, tokens, constrained=True, error=error)
         text = self.tokenizer.decode(
-            row[:end], skip_special_tokens=True, clean_up_tokenization_spaces=False
+            row[:end],
+            # Tags can be special tokens: reading needs them.
+            skip_special_tokens=self.family.form not in ("doctags", "boxes"),
+            clean_up_tokenization_spaces=False,
         )
         reason = "length" if end is None else "stop"
         keeps = end is not None if constrained else None
@@ -208,8 +207,8 @@ class LocalModel:
 
     def _load(self, loader: Any, **options: Any) -> Any:
         # Warnings and bars would tear the run's own progress bar.
-        self._transformers.logging.set_verbosity_error()
-        self._transformers.logging.disable_progress_bar()
+        transformers.logging.set_verbosity_error()
+        transformers.logging.disable_progress_bar()
         try:
             return loader.from_pretrained(
                 self.source.folder,
@@ -218,6 +217,7 @@ class LocalModel:
                 **options,
             )
         except Exception as error:  # an unknown kind of model, an absent package, a damaged file, …
+            self._check_memory(error)
             if "custom code" in str(error):
                 raise HdbenchError(
                     "{model}: comes with Python code of its own, which is not run unless "
@@ -230,7 +230,7 @@ class LocalModel:
                 raise HdbenchError(
                     "{model}: needs {packages}: install what local models need with: {command}",
                     model=self.source.name,
-                    packages=_and(missing),
+                    packages=", ".join(missing),
                     command=install_command("vlm"),
                 ) from error
             raise HdbenchError(
@@ -240,14 +240,14 @@ class LocalModel:
     def _loaded(self) -> Any:
         if self._model is None:
             self._model = self._load(
-                self._transformers.AutoModelForImageTextToText,
-                dtype=getattr(self._torch, self.dtype),
+                transformers.AutoModelForImageTextToText,
+                dtype=getattr(torch, self.dtype),
                 device_map=str(self.device),
                 use_safetensors=True,  # other formats can run code
             )
             self._model.eval()
             # Only what is recorded: not the model's own repetition penalty, for example.
-            self._model.generation_config = self._transformers.GenerationConfig(
+            self._model.generation_config = transformers.GenerationConfig(
                 do_sample=False,
                 eos_token_id=sorted(self.ends),
                 pad_token_id=self._processor.tokenizer.pad_token_id,
@@ -260,7 +260,7 @@ class LocalModel:
             raise HdbenchError(
                 "{model}: not a model that takes images and text", model=self.source.name
             )
-        if not (processor.chat_template or self.has_own_prompt):
+        if not (processor.chat_template or self.family.template):
             raise HdbenchError(
                 "{model}: its processor has no chat template, so there is no telling how to ask "
                 "it: choose an instruction-tuned model",
@@ -269,34 +269,39 @@ class LocalModel:
 
     def _find_ends(self) -> frozenset[int]:
         try:
-            config = self._transformers.GenerationConfig.from_pretrained(self.source.folder)
+            config = transformers.GenerationConfig.from_pretrained(self.source.folder)
             ends = config.eos_token_id
         except OSError:
             ends = None
         if ends is None:
             ends = self.tokenizer.eos_token_id
-        if ends is None:
+        vocabulary = self.tokenizer.get_vocab()
+        known = {vocabulary[stop] for stop in self.family.stops if stop in vocabulary}
+        if ends is None and not known:
             raise HdbenchError(
                 "{model}: no token that ends an answer is known", model=self.source.name
             )
-        ends = set(ends if isinstance(ends, list) else [ends])
-        if self.has_own_prompt:  # generation_config.json may lack it
-            ends.add(self.tokenizer.convert_tokens_to_ids(self._processor.message_end_token))
-        return frozenset(ends)
+        return frozenset(known.union(ends if isinstance(ends, list) else {ends} - {None}))
 
-    def _free_memory(self) -> None:
-        gc.collect()
-        if self.device.type in ("cuda", "mps"):
-            getattr(self._torch, self.device.type).empty_cache()
+    def _check_memory(self, error: Exception) -> None:
+        """Say what would help where memory does not suffice.
+
+        Raises:
+            HdbenchError: it does not.
+        """
+        is_runtime = isinstance(error, RuntimeError)
+        if isinstance(error, MemoryError) or (is_runtime and _OUT_OF_MEMORY.search(str(error))):
+            raise HdbenchError(
+                "{model}: memory does not suffice ({device}: {why}): ask with --option "
+                "batch_size=1, show smaller images (--option max_side=N), or take a smaller or "
+                "quantised model; the answers so far are kept",
+                model=self.source.name,
+                device=self.device.type,
+                why=one_line(error),
+            ) from error
 
 
-def _best_device(torch: Any) -> str:
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
-def _dtype(torch: Any, device: Any) -> str:
+def _dtype(device: Any) -> str:
     if device.type == "cpu":
         return "float32"
     is_cuda = device.type == "cuda"
@@ -304,15 +309,7 @@ def _dtype(torch: Any, device: Any) -> str:
     return "bfloat16" if has_bfloat16 else "float16"
 
 
-def _and(packages: Sequence[str]) -> str:
-    first, *others = packages
-    for other in others:
-        first = Message("{first} and {second}", first=first, second=other)
-    return first
-
-
-def _is_out_of_memory(torch: Any, error: Exception) -> bool:
-    if isinstance(error, MemoryError | torch.OutOfMemoryError):
-        return True
-    text = str(error).lower()
-    return isinstance(error, RuntimeError) and any(part in text for part in _OUT_OF_MEMORY)
+def _seed_of(seed: int, ids: Sequence[str]) -> int:
+    text = " ".join([str(seed), *ids])
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big") >> 1  # 63 bits, which every device takes

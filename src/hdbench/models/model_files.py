@@ -1,13 +1,10 @@
 """The source of a local model, pinned: a commit on the Hub, or a folder and its hash."""
 
 import hashlib
-import importlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from hdbench.common.extras import install_command
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError, escaped
@@ -36,22 +33,6 @@ class ModelSource:
     folder: Path
     revision: str | None
     sha256: str | None
-
-
-def vlm_module(name: str) -> Any:
-    """Return a module of the `vlm` extra, imported only when needed.
-
-    Raises:
-        HdbenchError: it is not installed.
-    """
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise HdbenchError(
-            "local models need more packages: {why}: install them with: {command}",
-            why=one_line(error),
-            command=install_command("vlm"),
-        ) from error
 
 
 def model_name(model: str) -> str:

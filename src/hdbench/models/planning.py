@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -76,7 +76,9 @@ class RunPlan:
         self._check_same_items(folder)
         path = None if self.as_text else self.benchmark.schema
         schema = None if path is None else without_titles(read_schema(path))
-        backend = make_backend(self.asked, prompt.text, schema)
+        # A user's own prompt is sent as it is; where the text alone is asked for, a family's own.
+        asked = replace(self.asked, own_prompt=False if self.prompt else self.as_text or None)
+        backend = make_backend(asked, prompt.text, schema)
         shown = None
         if not self.own_images:
             shown = RunningScore(self.benchmark, self.benchmark.answer_schema(prompt.text))

@@ -44,6 +44,7 @@ class RunProgress(Observer):
         self._items, self._done, self._before = items, done, done
         self._bar, self._console = bar, console
         asking = self._told(Message("Asking"))
+        self._now: Message | None = None
         self._task = bar.add_task(asking, total=items, completed=done, rate="", score="")
         self._started = time.monotonic()
         self._score: Message | None = None
@@ -93,6 +94,26 @@ class RunProgress(Observer):
         if (self._done - self._before) % EVERY_ITEMS == 0 and not self._console.is_terminal:
             self.say_where_it_is()
 
+    def loading(self) -> None:
+        """Say that the model is being loaded."""
+        self._say_now(Message("loading the model"))
+
+    def writing(self, items: int, tokens: int) -> None:
+        """Say which items are being answered, and how far."""
+        counts = {"first": self._done + 1, "items": self._items, "tokens": tokens}
+        if items == 1:
+            self._say_now(Message("item {first} of {items}, {tokens} tokens", **counts))
+        else:
+            last = self._done + items
+            self._say_now(
+                Message("items {first} to {last} of {items}, {tokens} tokens", last=last, **counts)
+            )
+
+    def _say_now(self, now: Message) -> None:
+        self._now = now
+        if self._console.is_terminal:
+            self._bar.update(self._task, description=self._told(now))
+
     def notice(self, message: str) -> None:
         """Print a line of its own, above the bar if there is one."""
         self._console.print(escaped(self._told(message)), markup=False)
@@ -100,7 +121,8 @@ class RunProgress(Observer):
     def say_where_it_is(self) -> None:
         """Report the progress in one line."""
         parts = [
-            Message("{done} of {items} items done", done=self._done, items=self._items),
+            self._now
+            or Message("{done} of {items} items done", done=self._done, items=self._items),
             Message("{failed} failed", failed=self.failed),
             *filter(None, (self._rate(), self._score)),
         ]

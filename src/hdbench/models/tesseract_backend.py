@@ -5,16 +5,15 @@ import functools
 import io
 import os
 import time
-from collections import deque
 from collections.abc import Generator, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from PIL import Image
 
 from hdbench.common import processes
 from hdbench.errors import HdbenchError, Message
-from hdbench.models.backend import SILENT, Asked, Backend, Observer, Question, Reply
+from hdbench.models.backend import SILENT, Asked, Backend, Observer, Question, Reply, in_order
 from hdbench.models.images import load_images
 
 PROGRAM = "tesseract"
@@ -78,28 +77,21 @@ class TesseractBackend(Backend):
             HdbenchError: never; what fails is an item's error.
         """
         pool = ThreadPoolExecutor(self.asked.concurrency)
-        running: deque[tuple[str, Future[Reply]]] = deque()
         try:
-            for question in questions:
-                running.append((question.id, pool.submit(self._reply, question)))
-                if len(running) > self.asked.concurrency:
-                    item, future = running.popleft()
-                    yield item, future.result()
-            while running:
-                item, future = running.popleft()
-                yield item, future.result()
+            yield from in_order(pool, self._reply, questions, self.asked.concurrency)
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _reply(self, question: Question) -> Reply:
+    def _reply(self, question: Question) -> tuple[str, Reply]:
         begun = time.monotonic()
         try:
             images = load_images(question.media, self.asked.limits)
             texts = [_read(image, self._timeout) for image in images]
         except HdbenchError as error:
-            return Reply(None, seconds=time.monotonic() - begun, error=error.message)
+            seconds = time.monotonic() - begun
+            return question.id, Reply(None, seconds=seconds, error=error.message)
         text = "\f".join(texts)  # a page break, as in a text for a ground truth of several pages
-        return Reply(text, seconds=time.monotonic() - begun, finish_reason="stop")
+        return question.id, Reply(text, seconds=time.monotonic() - begun, finish_reason="stop")
 
 
 def _read(image: Image.Image, timeout: float) -> str:

@@ -33,6 +33,9 @@ from hdbench.results.subset import OF_ALL, STOPPED
 from hdbench.scoring.flatten import flatten
 from hdbench.space.context import SpaceContext
 
+MAX_TOKENS = 512
+"""Tokens of the longest answer to an item: visitors watch, and wait."""
+
 MAX_PROMPT = 20_000
 """Maximum characters of a visitor's prompt: those of the benchmarks have 2,000."""
 
@@ -65,6 +68,7 @@ class RunState(NamedTuple):
         left: seconds until it is done, see `time_left`.
         ended: the reason why it ended; None while it goes on.
         problem: the error in one line, if it failed.
+        now: what its process last said of how far it is, while it goes on.
     """
 
     answers: list[WrittenAnswer]
@@ -73,6 +77,7 @@ class RunState(NamedTuple):
     left: float | None = None
     ended: Ended | None = None
     problem: str = ""
+    now: str = ""
 
 
 class ModelRun(NamedTuple):
@@ -155,7 +160,7 @@ def run_on_items(
         )
     limit = int(items)
     questions = of_benchmark(loaded, limit=limit).questions
-    options = [loaded.id, "--limit", str(limit)]
+    options = [loaded.id, "--limit", str(limit), "--option", f"max_new_tokens={MAX_TOKENS}"]
     return ModelRun(folder, source, loaded, questions, options)
 
 
@@ -218,7 +223,9 @@ def ask(context: SpaceContext, run: ModelRun, watch: Watch) -> Generator[RunStat
         now = time.monotonic()
         total = len(run.questions)
         seconds_left = time_left(answers, came, total, now)
-        return RunState(list(answers), total, now - begun, seconds_left, ended, problem)
+        said = [] if ended else _last_lines(run.folder / _LOG)[-1:]
+        shown = _public(context, run, "".join(said))
+        return RunState(list(answers), total, now - begun, seconds_left, ended, problem, shown)
 
     state: int | str | None = None
     with closing(watch(run.command, run.folder, context.max_run_seconds)) as states:
@@ -384,12 +391,16 @@ def _close(context: SpaceContext, run: ModelRun, answers: list[WrittenAnswer]) -
     write_json(run.path / RUN_FILE, record)
 
 
-def _error(log: Path, language: str) -> str:
-    """Return the error that a process ended with."""
+def _last_lines(log: Path) -> list[str]:
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - _LAST))
-        lines = file.read().decode("utf-8", errors="replace").splitlines()
+        return file.read().decode("utf-8", errors="replace").splitlines()
+
+
+def _error(log: Path, language: str) -> str:
+    """Return the error that a process ended with."""
     start = f"{translated(Message('error'), language)}: "
+    lines = _last_lines(log)
     errors = [line.removeprefix(start) for line in lines if line.startswith(start)]
     silent = Message("the model's process ended without a word: perhaps out of memory")
     return errors[-1] if errors else translated(silent, language)

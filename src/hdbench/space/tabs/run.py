@@ -218,7 +218,7 @@ def run_status(state: RunState, language: str, limit: float) -> str:
     counts = {"done": done, "total": state.total}
     times = {"elapsed": duration(state.elapsed), "limit": duration(limit)}
     if state.ended is None:
-        key = "run_going" if done else "run_loading"
+        key = "run_going" if done or state.now else "run_loading"
     elif done or state.ended == Ended.FAILED:
         key = f"run_{state.ended}"
     else:
@@ -229,6 +229,7 @@ def run_status(state: RunState, language: str, limit: float) -> str:
         line=text(key, language, **counts, **times),
         left=None if state.left is None else text("run_left", language, left=duration(state.left)),
         elapsed=text("run_elapsed", language, **times),
+        now=cut(state.now),
         ended=state.ended,
         problem=cut(state.problem, MAX_MESSAGE),
         **counts,

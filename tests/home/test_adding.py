@@ -77,6 +77,18 @@ def test_new_items_come_behind_those_that_stay(client, at, folder):
     assert client.get(f"{at}small/5").headers["content-type"] == "image/webp"
 
 
+def test_a_folder_is_an_item_or_a_box_as_for_a_new_collection(client, at):
+    new = begin(client, at)
+    boxes = {f"scans/{box}/{n}.png": picture() for box in ("b1", "b2") for n in (1, 2)}
+    upload(client, f"{new}/scans", "box.zip", zipped(boxes))
+    page = client.get(new)
+    assert "Each folder (b1, b2) is one item" in page.text
+    assert "make a collection of their own" in alert(page)  # this one has an image for each item
+    assert "<h1>4 new items, 0 with" in send(client, f"{new}/boxes", boxes="1").text
+    assert "of 8 items" in send(client, f"{new}/write").text
+    assert client.get(f"{at}small/7").headers["content-type"] == "image/webp"
+
+
 def test_sheet_fills_the_new_items_alone(client, at, folder):
     before = truths(folder)
     new = begin(client, at)

@@ -30,7 +30,7 @@ _KINDS = {
 }
 
 
-def read_addition(collection: Path, images: Path, truth: Path | None = None) -> Sources:
+def read_addition(collection: Path, requested: CollectionRequest) -> Sources:
     """Read the files that are to be added; nothing is written.
 
     Items whose names the collection has are left out: `Sources.known` if their files are the same,
@@ -38,12 +38,10 @@ def read_addition(collection: Path, images: Path, truth: Path | None = None) -> 
 
     Args:
         collection: the collection's folder.
-        images: where the images, PDFs or texts are, as `find_media` takes it.
-        truth: where their ground truth is; None if there is none yet.
+        requested: where the images, PDFs or texts are, and their ground truth.
 
     Raises:
-        HdbenchError: the collection is a sample or shows another kind of items, a file is unusable,
-            or nothing is new.
+        HdbenchError: the collection is a sample, a file is unusable, or nothing is new.
     """
     like = find_like(str(collection))
     if like.spec.sample is not None:
@@ -52,7 +50,7 @@ def read_addition(collection: Path, images: Path, truth: Path | None = None) -> 
             "be estimates for all",
             place=collection,
         )
-    media = _of_kind(find_media(images), like.spec)
+    media = find_media(requested.images, boxes=requested.boxes)
     there = CollectionMedia(collection)
     new: list[MediaItem] = []
     known: list[str] = []
@@ -68,7 +66,7 @@ def read_addition(collection: Path, images: Path, truth: Path | None = None) -> 
             "nothing is new: the collection has items of these names already: {names}",
             names=shortened([*taken, *known]),
         )
-    source = open_truth(truth, None) if truth else Truths([], [])
+    source = open_truth(requested.truth) if requested.truth else Truths([], [])
     return Sources(like, media._replace(items=new), {}, None, source, known, taken)
 
 
@@ -80,8 +78,11 @@ def plan_addition(requested: CollectionRequest, sources: Sources) -> CollectionP
         sources: from `read_addition`.
 
     Raises:
-        HdbenchError: see `make_plan`; or a ground truth does not fit the collection's fields.
+        HdbenchError: see `make_plan`; or the collection shows another kind of items, or a ground
+            truth does not fit its fields.
     """
+    if sources.like:
+        sources = sources._replace(media=_of_kind(sources.media, sources.like.spec))
     plan = make_plan(requested, sources)
     schema = AnswerSchema(plan.schema)
     for truth in plan.truths.values():

@@ -361,7 +361,7 @@ class Addition(CollectionDraft):
         return self.collection
 
     def _read(self, requested: CollectionRequest) -> Sources:
-        return read_addition(self.collection, requested.images, requested.truth)
+        return read_addition(self.collection, requested)
 
     def _planned(self, requested: CollectionRequest, sources: Sources) -> CollectionPlan:
         return plan_addition(requested, sources)

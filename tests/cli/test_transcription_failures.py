@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from hdbench.answers.titles import FieldTitles
+from hdbench.benchmarks.titles import FieldTitles
 from hdbench.output.leaderboard.boards import leaderboards
 from hdbench.output.leaderboard.tables import leaderboard_page
 from hdbench.output.leaderboard.words import verdict as verdict_of

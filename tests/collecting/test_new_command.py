@@ -13,7 +13,7 @@ import yaml
 from PIL import Image
 
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.titles import FieldTitles
+from hdbench.benchmarks.titles import FieldTitles
 
 pytestmark = pytest.mark.slow
 

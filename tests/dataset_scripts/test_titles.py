@@ -11,9 +11,9 @@ from report.test_page import Page
 from hdbench.annotating.form import form_of
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.schema_parts import choices_of
-from hdbench.answers.titles import FieldTitles, without_titles
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.titles import FieldTitles, without_titles
 from hdbench.common import resources
 from hdbench.common.texts import LANGUAGES
 from hdbench.datasets.building.builder import build

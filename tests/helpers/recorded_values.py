@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hdbench.answers.letters import folded
+from hdbench.common.letters import folded
 from hdbench.statistics.logistic import fit
 from hdbench.trust.chosen import (
     ChosenValues,

@@ -7,9 +7,9 @@ from helpers.run_folders import SPEC
 from report.test_page import Page
 
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.titles import FieldTitles
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.titles import FieldTitles
 from hdbench.evaluation.score import Settings
 from hdbench.output.report.page import report_page
 

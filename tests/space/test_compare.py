@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from space.pages import assert_contrast, choose, go_to_tab, settled
 from space.servers import call, file, serving, wait_for_client
 
-from hdbench.answers.titles import FieldTitles
+from hdbench.benchmarks.titles import FieldTitles
 from hdbench.errors import HdbenchError
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.comparing import (

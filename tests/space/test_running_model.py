@@ -9,9 +9,9 @@ import pytest
 from helpers.waiting import until
 from space.model_runs import image_of, processes
 
-from hdbench.answers.titles import FieldTitles
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.titles import FieldTitles
 from hdbench.errors import HdbenchError
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.running_model import (

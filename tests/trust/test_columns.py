@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import learned as naive
 
-from hdbench.answers.letters import text_of
+from hdbench.common.letters import text_of
 from hdbench.statistics.logistic import probability
 from hdbench.trust import chosen
 from hdbench.trust.chosen import (

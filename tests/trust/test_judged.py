@@ -3,7 +3,7 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hdbench.answers.letters import text_of
+from hdbench.common.letters import text_of
 from hdbench.scoring import make_metric
 from hdbench.trust.runs import Judged, Runs, choose
 from hdbench.trust.values import ItemField, value_of

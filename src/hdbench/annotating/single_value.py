@@ -7,7 +7,7 @@ from typing import Any
 
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.schema_parts import choices_of, field_of
-from hdbench.answers.titles import BETWEEN
+from hdbench.benchmarks.titles import BETWEEN
 from hdbench.common.jsonio import json_reason, parse_json
 from hdbench.common.texts import LANGUAGES
 from hdbench.errors import HdbenchError

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hdbench.answers.letters import folded, text_of
 from hdbench.authorities.files import AuthorityLine, read_authority_lines
+from hdbench.common.letters import folded, text_of
 from hdbench.errors import HdbenchError
 
 _GND = re.compile(r"(?:1[012]?\d{7}[0-9X]|[47]\d{6}-\d|[1-9]\d{0,7}-[0-9X]|3\d{7}[0-9X])")

@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
-from hdbench.answers.titles import Titles
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.benchmarks.titles import Titles
 from hdbench.cli.arguments import (
     DEFAULT_OUT,
     Names,

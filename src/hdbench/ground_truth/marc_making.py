@@ -11,8 +11,8 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hdbench.answers.letters import text_of
 from hdbench.authorities.identifiers import IDENTIFIER
+from hdbench.common.letters import text_of
 from hdbench.errors import HdbenchError, Message
 from hdbench.ground_truth.marc_mapping import on_one_line
 from hdbench.ground_truth.marc_templates import (

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.answers.schema import read_schema
-from hdbench.answers.titles import without_titles
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.benchmarks.titles import without_titles
 from hdbench.common.folder_files import MAX_TEXT
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.os_errors import read_errors

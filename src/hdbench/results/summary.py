@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hdbench.answers.answer import LOST
-from hdbench.answers.titles import Titles
+from hdbench.benchmarks.titles import Titles
 from hdbench.common.texts import Texts, written
 from hdbench.common.translation import is_translated, translated
 from hdbench.errors import changed, escaped

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from hdbench.answers.ids import IdDifference
-from hdbench.answers.titles import Titles
 from hdbench.benchmarks.agreement import Ceiling
+from hdbench.benchmarks.titles import Titles
 from hdbench.common.texts import Texts
 from hdbench.scoring.figure_titles import figure_title
 

@@ -15,11 +15,11 @@ import numpy as np
 
 from hdbench import __version__
 from hdbench.annotating.checking.checked_values import CheckedValues, ValueKey
-from hdbench.answers.letters import text_of
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.appending import append
 from hdbench.common.csv_files import Row
 from hdbench.common.jsonio import parse_line, whole_file
+from hdbench.common.letters import text_of
 from hdbench.common.progress import progress
 from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError, Message, write_reason

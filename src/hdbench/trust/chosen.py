@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hdbench.answers.letters import text_of
+from hdbench.common.letters import text_of
 from hdbench.common.progress import progress
 from hdbench.trust.runs import ROUNDING, Judged, Runs, similarity
 from hdbench.trust.values import value_of

@@ -14,10 +14,10 @@ import numpy as np
 from pydantic import Field as Checked
 
 from hdbench.annotating.checking.checked_values import CheckedValues, Settled, ValueKey
-from hdbench.answers.letters import text_of
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.checked import Strict
 from hdbench.common.jsonio import parse_line, raw_lines
+from hdbench.common.letters import text_of
 from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError, Message
 from hdbench.statistics.share_bounds import ShareBounds, bounds_of_share

@@ -16,10 +16,10 @@ from pydantic_core import PydanticCustomError
 from hdbench import __version__
 from hdbench.annotating.checking.checked_values import CheckedValues, Settled, ValueKey
 from hdbench.answers.entries import put
-from hdbench.answers.letters import folded, text_of
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.common.checked import Strict, check_file, validate
 from hdbench.common.jsonio import json_reason, parse_json
+from hdbench.common.letters import folded, text_of
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import open_regular
 from hdbench.common.written_by import check_written_by

@@ -22,9 +22,9 @@ from hdbench.annotating.checking.checked_values import (
     reader_agreement,
     settled,
 )
-from hdbench.answers.letters import folded, text_of
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.common.checked import Strict
+from hdbench.common.letters import folded, text_of
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.verify import differences
 from hdbench.statistics.logistic import fit, probability

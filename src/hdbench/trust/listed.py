@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.answers.csv_lines import Line, opened_csv
-from hdbench.answers.letters import text_of
 from hdbench.common.checked import check_file
 from hdbench.common.csv_files import Row, write_csv
+from hdbench.common.letters import text_of
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
 

@@ -17,9 +17,9 @@ from pydantic_core import PydanticCustomError
 
 from hdbench import __version__
 from hdbench.annotating.checking.checked_values import CheckedValues, ValueKey, settled
-from hdbench.answers.letters import text_of
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.common.checked import Strict
+from hdbench.common.letters import text_of
 from hdbench.errors import HdbenchError, Message
 from hdbench.results.files import answers_sha256
 from hdbench.statistics.share_of_unread import CONFIDENCE, least_read

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from rapidfuzz.fuzz import ratio
 
 from hdbench.answers.answers import Answers
-from hdbench.answers.letters import text_of
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.checked import Strict
+from hdbench.common.letters import text_of
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.results.files import answers_sha256

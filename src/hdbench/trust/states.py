@@ -9,9 +9,9 @@ from hdbench.annotating.changes import Change
 from hdbench.annotating.checking.checked_values import CheckedValues, ValueKey, settled
 from hdbench.annotating.history import History
 from hdbench.annotating.working.worked_values import WorkedValues
-from hdbench.answers.letters import folded, text_of
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.common.jsonio import read_jsonl
+from hdbench.common.letters import folded, text_of
 from hdbench.errors import HdbenchError
 from hdbench.trust.applied_folder import (
     CHECK,

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from hdbench.answers.field_paths import field_paths
-from hdbench.answers.letters import text_of
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.letters import text_of
 from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError, Message
 

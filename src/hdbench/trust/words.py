@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hdbench import __version__
-from hdbench.answers.titles import Titles
+from hdbench.benchmarks.titles import Titles
 from hdbench.common.texts import Texts
 from hdbench.common.times import time_in_words
 from hdbench.errors import HdbenchError

@@ -13,11 +13,11 @@ from hdbench.annotating.single_value import asked, typed_value
 from hdbench.annotating.working.worked_values import WorkedValue, WorkedValues
 from hdbench.answers.cells import FAULTS, MISSING, json_list, value_of
 from hdbench.answers.ids import match_ids
-from hdbench.answers.letters import text_of
 from hdbench.answers.table_files import ACCEPTED, is_workbook, read_table
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.csv_files import as_it_was
 from hdbench.common.jsonio import read_jsonl
+from hdbench.common.letters import text_of
 from hdbench.common.progress import tell
 from hdbench.errors import SHOWN, HdbenchError, Message
 from hdbench.trust.applied_folder import CHECK, VALUES, check_values, read_applied, read_begun

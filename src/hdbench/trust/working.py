@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from hdbench.annotating.working.entries import Candidate, EntryField, Reason
-from hdbench.answers.letters import text_of
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.common.jsonio import parse_line
+from hdbench.common.letters import text_of
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError
 from hdbench.trust.applied_folder import (

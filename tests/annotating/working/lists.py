@@ -6,7 +6,7 @@ from pathlib import Path
 from annotating.pages import ServedPage, ended, write_collection
 
 from hdbench.annotating.working.entries import Candidate, EntryField
-from hdbench.answers.letters import text_of
+from hdbench.common.letters import text_of
 from hdbench.errors import HdbenchError
 
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import Field
 
 from hdbench.annotating.shared_file import SharedFile, check_author
-from hdbench.answers.letters import folded, text_of
 from hdbench.benchmarks.benchmark import CHECKED_VALUES
 from hdbench.common.checked import Strict
+from hdbench.common.letters import folded, text_of
 from hdbench.errors import Message
 
 Outcome = Literal["value", "unreadable", "damaged"]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from hdbench.answers.letters import text_of
+from hdbench.common.letters import text_of
 from hdbench.datasets.building.checks.near_values import edits
 
 MAX_COMPARED = 200_000_000

@@ -17,9 +17,9 @@ from hdbench.annotating.single_value import asked, typed_value
 from hdbench.annotating.working.clusters import Cluster, clusters_of
 from hdbench.annotating.working.entries import EntryField, WorkList
 from hdbench.annotating.working.worked_values import WorkedValue, WorkedValues
-from hdbench.answers.letters import text_of
 from hdbench.answers.schema import AnswerSchema
 from hdbench.common.checked import validate
+from hdbench.common.letters import text_of
 from hdbench.common.texts import Texts
 from hdbench.display.differences import marked
 from hdbench.errors import HdbenchError, Message

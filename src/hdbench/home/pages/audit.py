@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hdbench.annotating.editor import Editor
-from hdbench.answers.titles import FieldTitles
 from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.benchmarks.titles import FieldTitles
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.runs import load_runs, with_same_items
 from hdbench.evaluation.score import Settings

@@ -9,7 +9,7 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from hdbench.answers.titles import FieldTitles
+from hdbench.benchmarks.titles import FieldTitles
 from hdbench.errors import HdbenchError
 from hdbench.home.collection import Collection
 from hdbench.home.comparison import (

@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, Response
 
 from hdbench.annotating.checking.value_check import ValueCheck
 from hdbench.annotating.working.work_page import WorkPage
-from hdbench.answers.titles import FieldTitles, Titles
+from hdbench.benchmarks.titles import FieldTitles, Titles
 from hdbench.common.texts import language_of
 from hdbench.common.times import time_in_words
 from hdbench.errors import HdbenchError, Message

@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from hdbench.answers.field_paths import FieldPath
-from hdbench.answers.titles import FieldTitles, with_titles
+from hdbench.benchmarks.titles import FieldTitles, with_titles
 from hdbench.common.folder_files import text_in
 from hdbench.common.jsonio import parse_file, write_json, write_whole
 from hdbench.errors import HdbenchError, Message

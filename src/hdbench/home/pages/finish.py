@@ -10,7 +10,7 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 
-from hdbench.answers.titles import FieldTitles
+from hdbench.benchmarks.titles import FieldTitles
 from hdbench.common.jsonio import write_whole
 from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError, Message

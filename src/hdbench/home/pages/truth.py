@@ -21,10 +21,10 @@ from hdbench.annotating.history import HISTORY, SUFFIX
 from hdbench.annotating.merge_news import news_of
 from hdbench.annotating.merging import Incoming, hand_over, merge
 from hdbench.annotating.store import Store
-from hdbench.answers.titles import FieldTitles
 from hdbench.benchmarks.agreement import Agreement
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.benchmarks.titles import FieldTitles
 from hdbench.common.os_errors import write_errors
 from hdbench.common.texts import written
 from hdbench.errors import HdbenchError, Message

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.titles import without_titles
+from hdbench.benchmarks.titles import without_titles
 
 
 class ColumnType(NamedTuple):

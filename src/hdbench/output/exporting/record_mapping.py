@@ -6,7 +6,6 @@ from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.answers.letters import text_of
 from hdbench.authorities.identifiers import (
     IDENTIFIER,
     Fields,
@@ -16,6 +15,7 @@ from hdbench.authorities.identifiers import (
     values_in,
 )
 from hdbench.common.checked import read_plain_yaml
+from hdbench.common.letters import text_of
 from hdbench.errors import HdbenchError
 
 EXAMPLE = Path(__file__).with_name("dublin_core.yaml")

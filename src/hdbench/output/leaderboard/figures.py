@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from hdbench.answers.titles import Titles
+from hdbench.benchmarks.titles import Titles
 from hdbench.display.marks import heat_table, picture
 from hdbench.display.words import Cost
 from hdbench.output.leaderboard.boards import Board, BoardRow

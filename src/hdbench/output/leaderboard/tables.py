@@ -7,8 +7,8 @@ from typing import NamedTuple
 from markupsafe import escape
 
 from hdbench import __version__
-from hdbench.answers.titles import Titles
 from hdbench.benchmarks.agreement import Ceiling
+from hdbench.benchmarks.titles import Titles
 from hdbench.common.texts import in_terminal
 from hdbench.output.leaderboard.boards import Board, BoardRow
 from hdbench.output.leaderboard.figures import figures

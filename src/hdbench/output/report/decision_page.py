@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
-from hdbench.answers.titles import Titles
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.benchmarks.titles import Titles
 from hdbench.common.jsonio import write_whole
 from hdbench.common.templates import shown
 from hdbench.common.texts import written

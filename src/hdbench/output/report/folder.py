@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.answers.json_files import is_result
-from hdbench.answers.titles import Titles
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.benchmarks.titles import Titles
 from hdbench.common.cache import user_cache
 from hdbench.common.extras import MissingExtraError, needed
 from hdbench.common.regular_files import without_links

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from hdbench.answers.answer import LOST
-from hdbench.answers.titles import Titles
+from hdbench.benchmarks.titles import Titles
 from hdbench.display.plots import Dot, dots
 from hdbench.display.style import (
     BLUE,

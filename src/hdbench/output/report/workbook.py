@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from hdbench.answers.answer import STATUSES
-from hdbench.answers.titles import Titles
+from hdbench.benchmarks.titles import Titles
 from hdbench.common.excel import workbook_into, write_text
 from hdbench.common.texts import numbers_of
 from hdbench.common.translation import translated

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
 
-from hdbench.answers.titles import FieldTitles
+from hdbench.benchmarks.titles import FieldTitles
 from hdbench.common.jsonio import write_json
 from hdbench.common.texts import decimal
 from hdbench.common.translation import translated

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import hdbench.answers.tables  # noqa: F401  loaded once here, and not in each process
 from hdbench.answers.answers import UnknownIdsError
 from hdbench.answers.bounds import Bounds
-from hdbench.answers.titles import Titles
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.benchmarks.titles import Titles
 from hdbench.common.progress import Listener, listening
 from hdbench.common.thumbnails import keep_in
 from hdbench.errors import HdbenchError

@@ -11,7 +11,7 @@ import gradio as gr
 from gradio.components import Component
 
 from hdbench.answers.answer import WrittenAnswer, answers_jsonl
-from hdbench.answers.titles import FieldTitles
+from hdbench.benchmarks.titles import FieldTitles
 from hdbench.errors import HdbenchError, escaped
 from hdbench.output.report.items import cut
 from hdbench.output.report.page import MAX_MESSAGE

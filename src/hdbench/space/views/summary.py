@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hdbench.answers.titles import Titles
+from hdbench.benchmarks.titles import Titles
 from hdbench.common.templates import html_templates
 from hdbench.common.texts import decimal
 from hdbench.common.translation import translated

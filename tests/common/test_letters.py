@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdbench.answers.letters import folded, text_of
+from hdbench.common.letters import folded, text_of
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,9 @@ def test_the_one_file_in_a_zip_is_placed_and_its_copy_goes(tmp_path, monkeypatch
     with zipfile.ZipFile(tmp_path / "run.zip", "w") as archive:
         archive.writestr("answers.jsonl", '\n{"id": "1", "text": ""}')
     container = open_container(tmp_path / "run.zip", SCHEMA)
-    assert container.where(container.runs[None]["1"]) == f"{tmp_path}/run.zip: answers.jsonl:2"
+    assert (
+        container.where(container.runs[None]["1"]) == f"{tmp_path}/run.zip: answers.jsonl: entry 1"
+    )
     container.close()
     assert list(scratch.iterdir()) == []
     with zipfile.ZipFile(tmp_path / "run.zip", "w") as archive:

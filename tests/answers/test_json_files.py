@@ -87,10 +87,9 @@ def test_one_answer_alone_is_known_by_its_id(read, indent):
 
 @pytest.mark.parametrize("one", [A, {"text": "{}"}, {"prediction": A}])
 def test_one_answer_alone_without_an_id_is_refused(read, one):
-    with pytest.raises(HdbenchError, match=r"answers\.json: this is one answer, and has no id"):
-        read(json.dumps(one, indent=2))
-    with pytest.raises(HdbenchError, match=r"answers\.json.* needs an? .*id"):
-        read(json.dumps(one))
+    for indent in (None, 2):
+        with pytest.raises(HdbenchError, match=r"answers\.json: this is one answer, and has no id"):
+            read(json.dumps(one, indent=indent))
 
 
 def test_models_are_runs_with_ids_of_their_own(read):
@@ -106,11 +105,11 @@ def test_models_are_runs_with_ids_of_their_own(read):
     ("content", "message"),
     [
         (f"{entry('1')}\n{entry('2')}\n{entry('1')}", ":3: a second answer for id '1', "),
-        (f"[{entry('1')},{entry('1')}]", ": entry 2: a second answer for id '1': keep one"),
+        (f"[{entry('1')},{entry('1')}]", ": entry 2: a second answer for id '1', the first is"),
         ('{"1": null,\n "1": null}', ": not usable JSON: the key '1' occurs twice: keep one"),
-        ('{"1": null, "1": null}', ":1: not usable JSON: the key '1' occurs twice: keep one"),
+        ('{"1": null, "1": null}', ": not usable JSON: the key '1' occurs twice: keep one"),
         (f'{entry("1")}\n{{"prediction": 1, "prediction": 2}}', ":2: not usable JSON: the key"),
-        ('{"id": "2", "\\u0069d": "3"}', ":1: not usable JSON: the key 'id' occurs twice"),
+        ('{"id": "2", "\\u0069d": "3"}', ": not usable JSON: the key 'id' occurs twice"),
         (f"{entry('1')}\n[1]", ":2: must be a JSON object in braces"),
         ("[1]", ": entry 1: must be a JSON object in braces, with an id"),
         ('[{"title": "A"}]', ': needs a column id'),
@@ -125,9 +124,9 @@ def test_models_are_runs_with_ids_of_their_own(read):
         (f"{entry('1')}\n".encode() + '{"id": "ä"}'.encode("latin-1"), ":2: not UTF-8 (byte 9)"),
         ('[\n{"id": "ä"}]'.encode("latin-1"), ":2: not UTF-8 (byte 9 of the line): save as UTF-8"),
         (f"[{'[' * 100_000}", ": not usable JSON: nested more than 100 deep"),
-        ('{"id": "1", "prediction": ' + "[" * 100_000, ":1: not usable JSON: nested more than"),
+        ('{"id": "1", "prediction": ' + "[" * 100_000, ": not usable JSON: nested more than"),
         ('{"1":\n' + '{"a":' * 100_000, ": not usable JSON: nested more than 100 deep"),
-        ('{"1": ' + "9" * 5000 + "}", ":1: not usable JSON: a number has too many digits"),
+        ('{"1": ' + "9" * 5000 + "}", ": not usable JSON: a number has too many digits"),
     ],
 )  # fmt: skip
 def test_unusable_files_are_refused_with_the_place(read, content, message):

@@ -90,14 +90,6 @@ def test_a_table_in_our_form_is_read_as_one_of_a_librarian_is():
         "1": {"schlagwoerter": ["Ehe; Lied", "Zoo"]},
         "2": {"schlagwoerter": ["Tiere; Pflanzen"]},
     }
-    assert whole("schlagwoerter", 1, "Tiere; Pflanzen", "|") in found.notes
-
-
-def whole(title, count, first, separator):
-    return (
-        f"t.csv: {title}: cells of a list read as one value: {count}, the first is {first!r} (if "
-        f"it is several, divide all lists by {separator!r} only)"
-    )
 
 
 HEADINGS = [("id", "schlagwoerter"), ("Bild", "Schlagwörter")]

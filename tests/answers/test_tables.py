@@ -310,7 +310,7 @@ def test_one_text_a_page_is_the_answer_of_a_model():
         ),
         (
             "id,text\n1,a\n2,b\n1,c\n",
-            "answers.csv:4: a second answer for id '1', the first is in answers.csv:2: keep one",
+            "answers.csv:4: a second answer for id '1', the first is answers.csv:2: keep one",
         ),
         ("id,text\n1,a\n,b\n", "answers.csv:3: has no id: enter it, or delete the row"),
         (

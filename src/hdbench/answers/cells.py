@@ -38,9 +38,6 @@ MIN_ROWS = 2
 MAX_PART = 60
 """Maximum number of characters in the parts of a list divided by semicolons."""
 
-PERSONS = frozenset({"author", "editor", "last_name", "receiver", "sender"})
-"""The meanings of fields in which a comma is within a name."""
-
 NUMBER = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{0,20})?(?:[eE][+-]?[0-9]{1,2})?")
 _INTEGER = re.compile(r"([+-]?[0-9]{1,15})(?:\.|[.,]00?)?")  # 1.000 may be a thousand
 _PLAIN_INTEGER = re.compile(r"-?[1-9][0-9]{0,14}|0")
@@ -208,9 +205,9 @@ def kind_of(cells: Sequence[str]) -> CellKind:
             "lists, divided by {separator!r} in {count:,} cells", separator=separator, count=count
         )
         return CellKind("list", separator, why)
-    odd = odd_ones(cells)
+    odd = [cell for cell in cells if not is_integer(cell)]
     why = Message("text")
-    if odd:
+    if 2 * len(odd) < len(cells):
         why = Message("text, as {odd!r} is no plain whole number", odd=odd[0][:40])
     return CellKind("text", None, why)
 
@@ -239,12 +236,6 @@ def _is_iso_date(cell: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def odd_ones(cells: Sequence[str]) -> list[str]:
-    """Return the cells that are not whole numbers, if most of the others are."""
-    odd = [cell for cell in cells if not is_integer(cell)]
-    return odd if 2 * len(odd) < len(cells) else []
 
 
 def separator_of(cells: Iterable[str]) -> str | None:
@@ -279,30 +270,6 @@ def list_separator(name: str, cells: Iterable[str]) -> str | None:
     cells = _not_json(cells)
     signs = SEPARATORS[:1] if _has_long_texts(name) else SEPARATORS
     return next((sign for sign in signs if any(sign in cell for cell in cells)), None)
-
-
-def undivided(name: str, cells: Iterable[str], separator: str | None) -> list[str]:
-    """Return the cells of a list that may be several values and were taken for one.
-
-    Commas are between the parts of a person's name, and titles have signs of their own.
-
-    Args:
-        name: the path of the field, which is a list.
-        cells: the cells of the column.
-        separator: what divides the texts of the list.
-
-    Example:
-        >>> undivided("tags[]", ["Ehe, Lied", "Ehe; Lied"], ";")
-        ['Ehe, Lied']
-    """
-    if _has_long_texts(name):
-        return []
-    signs = SEPARATORS if PERSONS & set(meanings(name)) else (*SEPARATORS, ",")
-    return [
-        cell
-        for cell in _not_json(cells)
-        if not (separator and separator in cell) and any(sign in cell for sign in signs)
-    ]
 
 
 def _has_long_texts(name: str) -> bool:

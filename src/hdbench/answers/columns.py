@@ -11,14 +11,13 @@ from typing import NamedTuple
 from hdbench.answers.cells import (
     CellKind,
     Kind,
-    is_integer,
     kind_of,
     list_separator,
     separator_of,
     structured,
 )
 from hdbench.answers.entries import path_of, shown
-from hdbench.answers.field_paths import ColumnLikeness, FieldPath, TargetFields
+from hdbench.answers.field_paths import FieldPath, Likeness, TargetFields
 from hdbench.answers.ids import form_of_parts, form_without_page, plain_form
 from hdbench.answers.tables import Table
 from hdbench.answers.words import meanings, plain, without_umlauts
@@ -220,8 +219,8 @@ def propose(
 
     The key is the column whose values are the names of most files, also without folder, extension,
     leading zeros or page; without files that of the first heading such as `Dateiname`. A column
-    goes into the field that its heading names or means. Without fields, each column makes its own,
-    of the kind that all its filled cells have.
+    goes into the field that its heading names or means, and nowhere without one. Without fields,
+    each column makes its own, of the kind that all its filled cells have.
 
     Args:
         table: the table.
@@ -324,12 +323,11 @@ def _with_fields(
 ) -> list[Column]:
     """Return the columns with the fields of a benchmark."""
     by_path = {field.path: field for field in paths}
-    fields = TargetFields(paths)
     free = [column for column in columns if column.index not in chosen and not column.key]
     whole = _whole(free, filled, paths)
     taken = {path for path in chosen.values() if path in by_path}
     others = [column for column in free if column.index not in whole]
-    assigned = _assigned(others, filled, paths, fields, taken)
+    assigned = _assigned(others, paths, taken)
     result = [*columns]
     for column in columns:
         index, why = column.index, column.why
@@ -345,7 +343,7 @@ def _with_fields(
             use = replace(column, path=field.path, kind=kind, separator=separator)
             result[index] = replace(use, why=why, nullable=field.nullable)
         elif index not in chosen and not column.key and column.example:
-            result[index] = replace(column, why=_why_not(fields.near(column.title)))
+            result[index] = replace(column, why=Message("no field is called so"))
     return result
 
 
@@ -365,13 +363,6 @@ def _whole(
     }
 
 
-def _why_not(near: list[str]) -> str:
-    """Return why a column goes nowhere, with the fields that it may be meant for."""
-    if not near:
-        return Message("no field is like it")
-    return Message("no field is just this: choose one of {names}", names=shown(near))
-
-
 def _separator(field: FieldPath, cells: list[str]) -> str | None:
     """Return what divides the values, or the objects in a list, that are in one cell."""
     if field.kind == "list":
@@ -380,31 +371,18 @@ def _separator(field: FieldPath, cells: list[str]) -> str | None:
 
 
 def _assigned(
-    free: Sequence[Column],
-    filled: list[list[str]],
-    paths: Sequence[FieldPath],
-    fields: TargetFields,
-    taken: set[str],
-) -> dict[int, ColumnLikeness]:
+    free: Sequence[Column], paths: Sequence[FieldPath], taken: set[str]
+) -> dict[int, Likeness]:
     """Column → its field, the likest first."""
-    candidates = [
-        (like, column.index)
-        for column in free
-        for like in fields.like(column.title)
-        if like.sure or _suits(filled[column.index], paths[like.field].kind)
-    ]
+    fields = TargetFields(paths)
+    candidates = [(like, column.index) for column in free for like in fields.like(column.title)]
     candidates.sort(key=lambda candidate: (-candidate[0].score, candidate[0].field, candidate[1]))
-    assigned: dict[int, ColumnLikeness] = {}
+    assigned: dict[int, Likeness] = {}
     for like, index in candidates:
         if index not in assigned and paths[like.field].path not in taken:
             assigned[index] = like
             taken.add(paths[like.field].path)
     return assigned
-
-
-def _suits(cells: list[str], kind: Kind) -> bool:
-    """Return whether the cells of a column may be what a field of similar spelling has."""
-    return kind not in ("integer", "number") or 2 * sum(map(is_integer, cells)) >= len(cells)
 
 
 def _own_path(title: str, index: int, taken: "_Taken", *, is_list: bool) -> str:

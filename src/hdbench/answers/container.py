@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from hdbench.answers.answer import WrittenAnswer
 from hdbench.answers.schema import AnswerSchema
+from hdbench.errors import HdbenchError
 
 
 class AnswersSource(NamedTuple):
@@ -62,6 +63,36 @@ class Container:
     def close(self) -> None:
         """Close what is held open, and delete copies of what was packed."""
         self.closing.close()
+
+
+def held(
+    answers: Iterable[tuple[str | None, str, AnswerEntry]], notes: Iterable[str] = ()
+) -> Container:
+    """Return answers that are held in memory.
+
+    Args:
+        answers: the model, the id, and the answer.
+        notes: what was assumed while reading.
+
+    Raises:
+        HdbenchError: a model has two answers for an id.
+    """
+    runs: dict[str | None, dict[str, AnswerEntry]] = {}
+    for model, item_id, answer in answers:
+        first = runs.setdefault(model, {}).setdefault(item_id, answer)
+        if first is not answer:
+            raise second_answer(answer.where, item_id, first.where)
+    return Container(runs, notes)
+
+
+def second_answer(place: str, item_id: str, first: str) -> HdbenchError:
+    """Return the error of a second answer for an id."""
+    return HdbenchError(
+        "{place}: a second answer for id {id!r}, the first is {first}: keep one",
+        place=place,
+        id=item_id,
+        first=first,
+    )
 
 
 class AnswerPlace:

@@ -1,17 +1,23 @@
 """Files of answers in JSON: one entry per line, a list of entries, or an object id → answer."""
 
-import codecs
-import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple
 
 from hdbench.answers.answer import WrittenAnswer
-from hdbench.answers.container import AnswerEntry, AnswerPlace, AnswersSource, Container
+from hdbench.answers.container import (
+    AnswerEntry,
+    AnswerPlace,
+    AnswersSource,
+    Container,
+    held,
+    second_answer,
+)
 from hdbench.answers.encodings import decode
 from hdbench.answers.entries import EntryReader, almost_id, given_id, is_empty
-from hdbench.answers.forms import part_form
+from hdbench.answers.forms import head_of, part_form, without_mark
 from hdbench.answers.records import table_answers
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import rows_table
@@ -127,14 +133,16 @@ def open_json(source: AnswersSource) -> Container:
     Raises:
         HdbenchError: it is unusable; the message says where.
     """
-    path, name, schema = source.path, source.name, source.schema
+    path, name = source.path, source.name
     if is_result(path):
         raise HdbenchError(
             "{place}: this is a result of hdbench score, not a run's answers: give the "
             "file or folder that was scored",
             place=name,
         )
-    if _is_json_lines(path, EntryReader(schema)):
+    with path.open("rb") as file:
+        is_one = is_one_object(file) and path.stat().st_size <= MAX_WHOLE
+    if not is_one and not without_mark(head_of(path)).startswith(b"["):
         return open_lines([LinesFile(path, name)], source)
     try:
         return _read_whole(source)
@@ -187,12 +195,7 @@ def _read_lines(files: Sequence[LinesFile], source: AnswersSource) -> Container:
             ids = runs.setdefault(model, {})
             place = number * MAX_FILE + offset
             if ids.setdefault(item_id, place) != place:
-                raise HdbenchError(
-                    "{place}: a second answer for id {id!r}, the first is {first}: keep one",
-                    place=f"{name}:{line}",
-                    id=item_id,
-                    first=lines.where(ids[item_id]),
-                )
+                raise second_answer(f"{name}:{line}", item_id, lines.where(ids[item_id]))
     if not runs:
         raise HdbenchError("{place}: no predictions in this file", place=files[0].name)
     container = Container(runs, load=lines.load, where=lines.where)
@@ -245,89 +248,61 @@ def is_one_object(file: BinaryIO) -> bool:
     It is not if it begins otherwise, or if its first line is an object by itself that others
     follow. The file is at its beginning afterwards.
     """
+    lines = filter(None, map(without_mark, iter(lambda: file.readline(MAX_LINE), b"")))
     try:
-        first = file.readline(_HEAD).removeprefix(codecs.BOM_UTF8) or b"\n"
-        while first and not first.strip():
-            first = file.readline(_HEAD)
-        if not first.lstrip().startswith(b"{"):
+        first = next(lines, b"")
+        if not first.startswith(b"{"):
             return False
-        try:
+        with suppress(ValueError):
             parse_json(first.decode())
-        except ValueError:
-            return True
-        return not any(line.strip() for line in iter(lambda: file.readline(_HEAD), b""))
+            return next(lines, None) is None
+        return True
     finally:
         file.seek(0)
 
 
-def _is_json_lines(path: Path, reader: EntryReader) -> bool:
-    """Return whether the first line is an entry, or an object followed by others, or a damaged one.
-
-    A line that ends too early may be the first of an object over several lines: only reading the
-    whole file decides that.
-    """
-    with path.open("rb") as file:
-        first = b"\n"
-        while first and not first.strip():
-            first = file.readline(MAX_LINE + 1)
-        if first.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"["):
-            return False
-        if len(first) > MAX_LINE:
-            return path.stat().st_size > MAX_WHOLE
-        try:
-            value = parse_json(first.decode("utf-8-sig"), UNIQUE)
-        except json.JSONDecodeError:
-            return path.stat().st_size > MAX_WHOLE
-        except ValueError:
-            return True
-        rest = iter(lambda: file.readline(2**16), b"")
-        return _is_one_answer(value, reader) or any(line.strip() for line in rest)
-
-
-def _is_one_answer(value: dict[str, Any], reader: EntryReader) -> bool:
-    """Return whether an object is one answer, with or without its id, rather than id → answer."""
-    has_id = isinstance(given_id(value), str | int)
-    return has_id or reader.is_entry(value) or reader.is_record(value)
-
-
 def _read_whole(source: AnswersSource) -> Container:
     """Return the answers in a list of entries or rows, or an object id → answer."""
-    path, name, schema = source.path, source.name, source.schema
-    reader = EntryReader(schema)
+    path, name = source.path, source.name
+    reader = EntryReader(source.schema)
     value = parse_file(decode(read_whole(path, name), name), name)
-    if isinstance(value, dict) and _is_one_answer(value, reader):
-        if not isinstance(given_id(value), str | int):
+    has_id = isinstance(value, dict) and isinstance(given_id(value), str | int)
+    if has_id:
+        value = [value]
+    if not value:
+        raise HdbenchError("{place}: no predictions in this file", place=name)
+    if isinstance(value, dict):
+        if reader.is_entry(value) or reader.is_record(value):
             raise HdbenchError(
                 '{place}: this is one answer, and has no id{almost}: add "id" to it, or put it '
                 "into a folder as <id>.json",
                 place=name,
                 almost=almost_id(value),
             )
-        value = [value]
-    if not value:
-        raise HdbenchError("{place}: no predictions in this file", place=name)
-    runs: dict[str | None, dict[str, AnswerEntry]] = {}
-    if isinstance(value, dict):
-        for item_id, answer in value.items():
-            where = _place(name, item_id)
-            is_entry = isinstance(answer, dict) and reader.is_entry(answer)
-            is_blank = isinstance(answer, dict) and is_empty(answer)  # an empty row of a table
-            fields = reader.answer(None if is_blank else answer, item_id, where)
-            model = reader.model(answer, where) if is_entry else None
-            runs.setdefault(model, {})[item_id] = AnswerEntry(where, fields)
-        return Container(runs)
+        return held(_of_map(value, name, reader))
     rows = objects_in(value, name)
     if any(reader.is_row(entry) for _, entry in rows):
-        return table_answers(rows_table(rows, name), schema, source.ids)
-    for where, entry in rows:
-        item_id = reader.id(entry, where)
-        ids = runs.setdefault(reader.model(entry, where), {})
-        if item_id in ids:
-            raise HdbenchError(
-                "{place}: a second answer for id {id!r}: keep one", place=where, id=item_id
-            )
-        ids[item_id] = AnswerEntry(_place(name, item_id), reader.entry(entry, where))
-    return Container(runs)
+        return table_answers(rows_table(rows, name), source.schema, source.ids)
+    return held(
+        (reader.model(entry, where), reader.id(entry, where), _held(reader, entry, where))
+        for where, entry in rows
+    )
+
+
+def _held(reader: EntryReader, entry: dict[str, Any], where: str) -> AnswerEntry:
+    return AnswerEntry(where, reader.entry(entry, where))
+
+
+def _of_map(
+    answers: dict[str, Any], name: str, reader: EntryReader
+) -> Iterator[tuple[str | None, str, AnswerEntry]]:
+    for item_id, answer in answers.items():
+        where = f'{name}: "{item_id[:100]}"'
+        is_object = isinstance(answer, dict)
+        is_blank = is_object and is_empty(answer)  # an empty row of a table
+        fields = reader.answer(None if is_blank else answer, item_id, where)
+        model = reader.model(answer, where) if is_object and reader.is_entry(answer) else None
+        yield model, item_id, AnswerEntry(where, fields)
 
 
 def objects_in(values: list[Any], name: str) -> list[tuple[str, dict[str, Any]]]:
@@ -347,10 +322,6 @@ def objects_in(values: list[Any], name: str) -> list[tuple[str, dict[str, Any]]]
             raise HdbenchError("{place}: must be a JSON object in braces, with an id", place=where)
         entries.append((where, entry))
     return entries
-
-
-def _place(name: str, item_id: str) -> str:
-    return f'{name}: "{item_id[:100]}"'
 
 
 def read_whole(path: Path, name: str) -> bytes:

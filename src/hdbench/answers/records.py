@@ -1,6 +1,5 @@
 """The rows of a table as typed records: ground truths, or the answers of a run."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -11,18 +10,16 @@ from hdbench.answers.cells import (
     OddCells,
     is_blank,
     is_of,
-    odd_ones,
     parts_of,
     structured,
-    undivided,
     value_of,
 )
 from hdbench.answers.columns import KEY, LEFT_OUT, Column, check_places, propose
-from hdbench.answers.container import AnswerEntry, Container
+from hdbench.answers.container import AnswerEntry, Container, held
 from hdbench.answers.entries import ABOUT, CONTENTS, IDS, about, put, shown
 from hdbench.answers.field_paths import field_paths
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.tables import Table, place_of
+from hdbench.answers.tables import Table
 from hdbench.errors import HdbenchError, Message, joined
 from hdbench.page_text.boxes import Box
 
@@ -77,7 +74,7 @@ def mapped(table: Table, columns: Sequence[Column]) -> Truths:
         One ground truth for each row, or for each item if it has objects in a list.
 
     Raises:
-        HdbenchError: no column is used, two go to the same place, or a row cannot be read.
+        HdbenchError: two columns go to the same place, or a row cannot be read.
 
     Example:
         >>> rows = [("a.csv:2", ["7.jpg", "Ott | Wyss", "1912"]), ("a.csv:3", ["8.jpg", "-", ""])]
@@ -94,12 +91,6 @@ def mapped(table: Table, columns: Sequence[Column]) -> Truths:
     """
     check_places(table.name, columns)
     used = [column for column in columns if column.path]
-    if not used:
-        raise HdbenchError(
-            "{place}: no column goes to a field: map at least one of {names}",
-            place=table.name,
-            names=shown(table.header),
-        )
     keys = [column.index for column in columns if column.key]
     reader = _Reader(used)
     truths = []
@@ -115,13 +106,18 @@ def mapped(table: Table, columns: Sequence[Column]) -> Truths:
                     cell=cells[index],
                 )
         record = reader.record(where, cells)
-        place = place_of(where, cells, keys[0]) if keys else where
-        truths.append(Truth(place, _key(cells, keys), record))
+        truths.append(Truth(where, _key(cells, keys), record))
     if reader.lists:
         truths = _together(truths, reader.lists)
-    return Truths(
-        truths, [*table.notes, *_notes(table, columns, used), *reader.odd.notes(table.name)]
-    )
+    unused = [column for column in columns if not (column.path or column.key)]
+    notes = [*table.notes]
+    if names := [column.title for column in unused if column.example]:
+        notes.append(
+            Message(
+                "{place}: columns that are not used: {names}", place=table.name, names=shown(names)
+            )
+        )
+    return Truths(truths, notes + reader.odd.notes(table.name))
 
 
 class _Reader:
@@ -278,45 +274,6 @@ def _agree(
     return first == other or other in ("", None, [])
 
 
-def _notes(table: Table, columns: Sequence[Column], used: Sequence[Column]) -> Iterator[str]:
-    """Yield notes on unused columns, texts that are nearly all numbers, and lists not divided."""
-    unused = [column for column in columns if not (column.path or column.key)]
-    if names := [column.title for column in unused if column.example]:
-        yield Message(
-            "{place}: columns that are not used: {names}", place=table.name, names=shown(names)
-        )
-    for column in used:
-        filled = table.column(column.index)
-        if column.place.appended:
-            if whole := undivided(column.path or "", filled, column.separator):
-                yield Message(
-                    "{place}: {column}: cells of a list read as one value: {count:,}, the first is "
-                    "{first!r} (if it is several, divide all lists by {separator!r} only)",
-                    place=table.name,
-                    column=column.title,
-                    count=len(whole),
-                    first=whole[0][:40],
-                    separator=column.separator or "|",
-                )
-        elif column.kind == "text" and not column.separator and (odd := odd_ones(filled)):
-            where = next(
-                where for where, cells in table.rows if cells[column.index].strip() == odd[0]
-            )
-            yield Message(
-                "{place}: {column}: kept as text, as {odd:,} of {count:,} values are no plain "
-                "whole numbers, the first is {first}",
-                place=table.name,
-                column=column.title,
-                odd=len(odd),
-                count=len(filled),
-                first=_cell(where, odd[0]),
-            )
-
-
-_DIGITS = re.compile(r"[0-9]{1,15}")
-_SECONDS = re.compile(r"[0-9]{1,9}(?:[.,][0-9]{1,9})?")
-
-
 def table_answers(table: Table, schema: AnswerSchema | None, ids: Iterable[str] = ()) -> Container:
     """Return the answers in a table, whose columns are mapped as those of ground truths are.
 
@@ -368,17 +325,18 @@ def table_answers(table: Table, schema: AnswerSchema | None, ids: Iterable[str] 
             fields=shown(field.path for field in paths or ()),
             has=shown(table.header),
         )
+    if not fields:
+        columns = [column for column in columns if column.key]
     notes = [*table.notes]
     if any(column.path != column.title for column in fields) or columns[keys[0]].title not in IDS:
         used = joined([column.in_short() for column in columns if column.key or column.path])
         notes.append(Message("{place}: read as {columns}", place=table.name, columns=used))
-    runs: dict[str | None, dict[str, AnswerEntry]] = {}
+    answers: list[tuple[str | None, str, AnswerEntry]] = []
     for model, rows in _by_model(table, facts).items():
-        part = Table(table.name, table.header, rows, [])
-        truths = mapped(part, columns) if fields else Truths(_keys(part, keys), [])
+        truths = mapped(Table(table.name, table.header, rows, []), columns)
         notes += truths.notes
-        runs[model] = _answers(truths, facts, keys, part)
-    return Container(runs, list(dict.fromkeys(notes)))
+        answers += ((model, *answer) for answer in _answers(truths, facts, dict(rows)))
+    return held(answers, dict.fromkeys(notes))
 
 
 def _facts(table: Table, schema: AnswerSchema | None) -> dict[str, int]:
@@ -438,13 +396,6 @@ def _by_model(
     return parts
 
 
-def _keys(table: Table, keys: Sequence[int]) -> list[Truth]:
-    return [
-        Truth(place_of(place, cells, keys[0]), _key(cells, keys), None)
-        for place, cells in table.rows
-    ]
-
-
 def _key(cells: Sequence[str], keys: Sequence[int]) -> str | None:
     """Return what says which item a row belongs to; None without."""
     texts = (cells[index].strip() for index in keys)
@@ -452,17 +403,13 @@ def _key(cells: Sequence[str], keys: Sequence[int]) -> str | None:
 
 
 def _answers(
-    truths: Truths, facts: Mapping[str, int], keys: Sequence[int], table: Table
-) -> dict[str, AnswerEntry]:
-    """Return the answers in the rows of one model, by the ids in them."""
-    first_rows: dict[str | None, list[str]] = {}
-    for _, cells in table.rows:
-        first_rows.setdefault(_key(cells, keys), cells)
-    answers: dict[str, AnswerEntry] = {}
+    truths: Truths, facts: Mapping[str, int], rows: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[str, AnswerEntry]]:
+    """Yield the ids and answers in the rows of one model."""
     for place, item_id, record, _ in truths.truths:
         if item_id is None:
             raise HdbenchError("{place}: has no id: enter it, or delete the row", place=place)
-        cells = first_rows[item_id]
+        cells = rows[place]
         answer = about({name: _number(cells[index]) for name, index in facts.items()})
         if text := cells[facts["text"]] if "text" in facts else "":
             answer["text"] = text
@@ -471,20 +418,10 @@ def _answers(
             answer["prediction"] = structured(given)
         elif record is not None or "prediction" in facts or not text:
             answer["prediction"] = record
-        first = answers.setdefault(item_id, AnswerEntry(place, answer))
-        if first.fields is not answer:
-            raise HdbenchError(
-                "{place}: a second answer for id {id!r}, the first is in {first}: keep one",
-                place=place,
-                id=item_id,
-                first=first.where,
-            )
-    return answers
+        yield item_id, AnswerEntry(place, answer)
 
 
-def _number(cell: str) -> int | float | str:
+def _number(cell: str) -> Any:
     """Return a count of tokens, or seconds with a decimal point or comma; other text as it is."""
-    text = cell.strip()
-    if _DIGITS.fullmatch(text):
-        return int(text)
-    return float(text.replace(",", ".")) if _SECONDS.fullmatch(text) else text
+    number = value_of(cell.strip().replace(",", "."), "number")
+    return cell if isinstance(number, str) else number

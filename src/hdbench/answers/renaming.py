@@ -70,8 +70,8 @@ class FieldNames:
         return paths, TargetFields(paths)
 
     def _find(self, key: str) -> str | None:
-        """Return the one field that a key surely means."""
+        """Return the one field that a key is or means."""
         paths, fields = self._targets
-        sure = sorted((like for like in fields.like(key) if like.sure), reverse=True)
-        path = paths[sure[0].field].path if sure else None
+        best = max(fields.like(key), default=None)
+        path = paths[best.field].path if best else None
         return None if path is None or "[]." in path else path

@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, pairwise, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,9 +11,7 @@ from typing import Any, NamedTuple
 from hdbench.answers.bounds import too_many_cells, too_much_text
 from hdbench.answers.cells import (
     NUMBER,
-    OddCells,
     cell_of,
-    column_letter,
     is_blank,
     without_decimals,
 )
@@ -34,11 +31,6 @@ TOTALS = frozenset(
     | {"zwischensumme", "totaux", "somme", "totale", "somma"}
 )
 """Words for a total in English, German, French and Italian."""
-
-DATES_READ = Message(
-    "dates of the spreadsheet program, read in ISO form (check: it also makes dates of values such "
-    "as 3-5)"
-)
 
 _HEADER_ROWS = re.compile(r"([1-9][0-9]{0,6})(?:-([1-9][0-9]{0,6}))?")
 
@@ -226,12 +218,11 @@ def table_of(
         )
     texts = _joined(header)
     columns = _titles(texts, header[0].place, notes)
-    odd = OddCells()
-    body = _body(columns, header[0], chain(begin[len(above) + len(header) :], rows), odd)
+    body = _body(columns, header[0], chain(begin[len(above) + len(header) :], rows))
     body = _without_totals(body, notes)
     if not body:
         raise HdbenchError("{place}: has no rows, only names of columns", place=name)
-    table = Table(name, columns, _without_decimals(body), notes + odd.notes(name))
+    table = Table(name, columns, _without_decimals(body), notes)
     return _without_empty(table, [index for index, text in enumerate(texts) if not text])
 
 
@@ -344,9 +335,7 @@ def _titles(texts: list[str], place: str, notes: list[str]) -> list[str]:
     return names
 
 
-def _body(
-    columns: Sequence[str], header: Row, rows: Iterable[Row], odd: OddCells
-) -> list[tuple[str, list[str]]]:
+def _body(columns: Sequence[str], header: Row, rows: Iterable[Row]) -> list[tuple[str, list[str]]]:
     """Return the rows as texts, as many as there are columns, without blank ones at the end."""
     body: list[tuple[str, list[str]]] = []
     width, size = len(columns), 0
@@ -365,20 +354,13 @@ def _body(
                 width=width,
             )
         texts = texts[:width] + [""] * (width - len(texts))
-        for index, (cell, text) in enumerate(zip(row.cells, texts, strict=False)):
-            size += len(text)
-            if not isinstance(cell, str | int | float | None):
-                odd.add(DATES_READ, partial(_cell_place, row.place, columns[index], text))
+        size += sum(map(len, texts))
         if size > MAX_TEXT:
             raise too_much_text(row.place)
         body.append((row.place, texts))
     while body and not any(text and not text.isspace() for text in body[-1][1]):
         body.pop()
     return body
-
-
-def _cell_place(place: str, title: str, text: str) -> Message:
-    return Message("{place}, column {column}: {text}", place=place, column=title, text=text)
 
 
 def is_total(text: str) -> bool:
@@ -407,37 +389,6 @@ def _without_totals(
         return body
     notes.append(Message("{place}: read as a row of totals, not as data", place=totals[0]))
     return body[:end]
-
-
-def place_of(place: str, cells: Sequence[str], key: int) -> str:
-    """Return the place of a row, with the cell by which it looks like one of totals, if it does.
-
-    Such a row has a word for a total or no id, and otherwise nothing but numbers.
-
-    Args:
-        place: the row's place.
-        cells: its cells.
-        key: the index of the column with ids.
-
-    Example:
-        >>> place_of("a.csv:9", ["", "Summe:", "1.212,50 €"], 0)
-        "a.csv:9 (column B: 'Summe:', a total?)"
-        >>> place_of("a.csv:8", ["0007", "Summe der Theologie", "1912"], 0)
-        'a.csv:8'
-    """
-    if cells[key] and not is_total(cells[key]):
-        return place
-    words = [index for index, text in enumerate(cells) if is_total(text)]
-    others = [index for index, text in enumerate(cells) if text and index not in words]
-    if any(map(str.isalpha, "".join(cells[index] for index in others))) or not (words or others):
-        return place
-    index = (words or others)[0]
-    return Message(
-        "{place} (column {letter}: {text!r}, a total?)",
-        place=place,
-        letter=column_letter(index + 1),
-        text=cells[index][:40],
-    )
 
 
 def _without_decimals(rows: list[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:

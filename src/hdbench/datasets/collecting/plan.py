@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.answers.columns import Column, propose
+from hdbench.answers.entries import shown
 from hdbench.answers.field_paths import FieldPath, field_paths
 from hdbench.answers.records import Truth, Truths, mapped
 from hdbench.answers.schema import AnswerSchema
@@ -277,6 +278,12 @@ def _ground_truth(requested: CollectionRequest, sources: Sources) -> _GroundTrut
     source, media = sources.truth, sources.media
     if isinstance(source, Table):
         columns, own = _mapping(source, requested, sources.like, media)
+        if not any(column.path for column in columns):
+            raise HdbenchError(
+                "{place}: no column goes to a field: map at least one of {names}",
+                place=source.name,
+                names=shown(source.header),
+            )
         truths = mapped(source, [column for column in columns if column.title not in own])
         matched = match_truths(truths, media)
         values = _own_columns(source, columns, own, media)

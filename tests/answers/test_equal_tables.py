@@ -224,6 +224,18 @@ def test_a_table_has_the_same_ground_truths_in_every_form(seed, tmp_path):
     assert_equal_truths(seed, tmp_path)
 
 
+def test_a_text_with_a_bar_is_a_list_only_where_lists_cannot_be_written(tmp_path):
+    rows = [{"id": item, "title": "Die Ehe | Ein Lied"} for item in ("1", "2")]
+    table, lines = tmp_path / "a.csv", tmp_path / "a.jsonl"
+    table.write_text("id,title\n1,Die Ehe | Ein Lied\n2,Die Ehe | Ein Lied\n")
+    lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert truths(table, rows)[0][0] == ("1", {"title": ["Die Ehe", "Ein Lied"]})
+    assert truths(lines, rows)[0][0] == ("1", {"title": "Die Ehe | Ein Lied"})
+    given = rows[0] | {"title": "Die Ehe"}
+    result = hd.score(pd.DataFrame(rows), [given, rows[1]], metric="record_f1")
+    assert result.rates["f1_micro"] == 0.5
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_a_table_has_the_same_answers_in_every_form(seed, tmp_path):
     assert_equal(seed, tmp_path)

@@ -153,7 +153,7 @@ def test_what_goes_nowhere_is_said_with_the_fields_that_are_near(folder, run_hdb
     assert done.returncode == 0, done.stderr
     told = " ".join(done.stdout.split())
     assert "columns that are not used: Verfasser, Farbe" in told
-    assert "no field is like it" in told
+    assert "no field is called so" in told
     assert "choose one of author.las" in told
 
 

@@ -168,11 +168,16 @@ class CellKind(NamedTuple):
     why: str
 
 
-def kind_of(cells: Sequence[str]) -> CellKind:
+def kind_of(cells: Sequence[str], *, divided: bool = True) -> CellKind:
     """Return what the cells of a column are, none of them blank.
 
     A number must be written as Python writes it, so that no leading or last zero is lost; a date as
     `1912-09-17`. Anything else is text, as it stands.
+
+    Args:
+        cells: the cells.
+        divided: whether a list may be a text with a separator in it. Where lists are written as
+            such, a text with `|` is a text.
 
     Example:
         >>> kind_of(["1912", "1913"])
@@ -195,7 +200,7 @@ def kind_of(cells: Sequence[str]) -> CellKind:
     for kind, test, why in tests:
         if all(map(test, distinct)):
             return CellKind(kind, None, why)
-    separator = separator_of(cells)
+    separator = separator_of(cells) if divided else None
     if listed := sum(json_list(cell) is not None for cell in distinct):
         why = Message("lists in JSON in {count:,} cells", count=listed)
         return CellKind("list", separator, why)

@@ -254,7 +254,9 @@ def propose(
         key = key_of(table.header, filled, file_names, allowed=allowed, unnamed=unnamed)
     columns = []
     for index, (title, cells) in enumerate(zip(table.header, filled, strict=True)):
-        kind, separator, why = kind_of(cells) if paths is None else _UNKNOWN
+        kind, separator, why = _UNKNOWN
+        if paths is None:
+            kind, separator, why = kind_of(cells, divided=not table.has_lists)
         is_key = key is not None and key[0] == index
         if index in chosen:
             why = _GIVEN

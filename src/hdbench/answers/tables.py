@@ -53,12 +53,15 @@ class Table:
         rows: the place of each row, such as `wahrheit.csv:12`, and its cells as text, as many as
             the header has. Rows within the table may be empty.
         notes: what was assumed, one line each.
+        has_lists: whether its lists were lists before, in JSON or a DataFrame; otherwise the cells
+            of a list are texts with a separator in them.
     """
 
     name: str
     header: list[str]
     rows: list[tuple[str, list[str]]]
     notes: list[str]
+    has_lists: bool = False
 
     def column(self, index: int) -> list[str]:
         """Return the cells of a column that are not blank, without white space around them."""
@@ -159,7 +162,7 @@ def rows_table(rows: Iterable[tuple[str, Mapping[str, Any]]], name: str) -> Tabl
     full = [
         (place, [cells.get(index, "") for index in range(len(header))]) for place, cells in read
     ]
-    return Table(name, header, _without_decimals(full), [])
+    return Table(name, header, _without_decimals(full), [], has_lists=True)
 
 
 def _flat(row: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
 DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-OF_ALL = ("excel", "pdf", "plots", "truths")
+OF_ALL = ("endpoint", "excel", "pdf", "plots", "truths")
 HIDDEN = {
     extra: [Requirement(line).name.replace("-", "_") for line in DECLARED[extra]]
     for extra in (*OF_ALL, "cluster")
@@ -104,6 +104,14 @@ def test_report_without_extras_is_page_and_csv_with_notes(run_without, answers, 
     for name in ("index.html", "items.csv"):
         less, more = ((answers / folder / name).read_text() for folder in ("part", "whole"))
         assert less == re.sub(r'<li><a href="(report\.xlsx|plots/).*?</li>\n', "", more)
+
+
+@pytest.mark.parametrize("more", [[], ["--dry-run"]])
+def test_no_server_is_asked_without_the_endpoint_extra(run_without, answers, more):
+    arguments = ["run", "hdb/zettelkatalog", "--model", "m", "--endpoint", "http://localhost:1"]
+    done = run_without("endpoint", arguments=arguments + more, cwd=answers)
+    assert_is_missing(done, "servers need openai", "endpoint")
+    assert not (answers / "runs").exists()
 
 
 def test_a_workbook_is_not_read_without_the_excel_extra(run_without, answers):

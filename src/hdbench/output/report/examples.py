@@ -13,7 +13,7 @@ from hdbench.results.error_counts import error_summary
 from hdbench.results.result import Result
 from hdbench.scoring.analysis.error_classes import Example
 
-AROUND = 0.15
+AROUND = 0.08
 """Share of a line that is shown on each side of where a word should be by its letters."""
 
 _PAGE = re.compile(r"\[([0-9]{1,5})\]")
@@ -54,18 +54,20 @@ def _picture(example: Example, column: object, images: Sequence[Path]) -> str | 
     number = example.truth.count("\n", 0, example.place)
     if page >= len(images) or len(boxes) != len(lines) or (box := boxes[number]) is None:
         return None
-    first = example.place - sum(len(line) + 1 for line in lines[:number])
-    return cut_out(images[page], _part(box, lines[number], first))
+    in_line = example.place - sum(len(line) + 1 for line in lines[:number])
+    return cut_out(images[page], _part(box, lines[number], in_line))
 
 
-def _part(box: Box, line: str, first: int) -> list[float]:
-    """Return the part of a page that has a character, by its place in a line."""
+def _part(box: Box, line: str, place: int) -> list[float]:
+    """Return the part of a page that has the word at a place in a line."""
     left, top, right, bottom = (end / WHOLE for end in box)
     is_written_rightwards = not any(unicodedata.bidirectional(sign) in ("R", "AL") for sign in line)
     if is_written_rightwards and right - left > bottom - top:
-        width, at = right - left, first / len(line)
+        first = line.rfind(" ", 0, place) + 1
+        last = place + len(line[place:].partition(" ")[0])
+        width = right - left
         left, right = (
-            max(left, left + (at - AROUND) * width),
-            min(right, left + (at + AROUND) * width),
+            max(left, left + (first / len(line) - AROUND) * width),
+            min(right, left + (last / len(line) + AROUND) * width),
         )
     return [left, top, right, bottom]

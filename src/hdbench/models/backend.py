@@ -17,6 +17,7 @@ from hdbench.errors import HdbenchError, Message
 from hdbench.models.endpoint_listing import Prices
 from hdbench.models.model_files import model_name
 from hdbench.models.server import addresses_with_keys
+from hdbench.models.stored_image import StoredImage
 
 LOST_IN_A_ROW = 10
 """This many items in a row without an answer end a run."""
@@ -37,7 +38,7 @@ class Question(NamedTuple):
     """
 
     id: str
-    media: Sequence[Path]
+    media: Sequence[Path | StoredImage]
     text: str = ""
     values: Mapping[str, str] = MappingProxyType({})
     without_media: bool = False

@@ -9,6 +9,7 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common import pdf
 from hdbench.common.regular_files import Entries, entries, read_at_most
 from hdbench.errors import HdbenchError
+from hdbench.models.archives import ARCHIVES, Archives
 from hdbench.models.backend import IMAGES, Question
 from hdbench.results.run_info import PartInfo
 from hdbench.results.subset import FIRST, NAMED, OF_ALL, PART
@@ -26,6 +27,7 @@ class Choice(NamedTuple):
         part: which part of a run they are; None if they are the whole.
         passed_over: files of a folder that are not images.
         not_opened: the paths in the folder of links, pipes and devices.
+        archives: where the images are, if they are not files of their own.
     """
 
     questions: list[Question]
@@ -33,6 +35,7 @@ class Choice(NamedTuple):
     part: PartInfo | None = None
     passed_over: Sequence[str] = ()
     not_opened: Sequence[str] = ()
+    archives: Archives | None = None
 
 
 def of_benchmark(
@@ -110,22 +113,35 @@ def own_images(folder: Path, *, limit: int | None = None) -> Choice:
     """Return a user's own images in a folder: a file per item, or a folder of pages per item.
 
     The id is the file's name without its extension, or the folder's name. Pages are in the order
-    of the numbers in their names.
+    of the numbers in their names. Instead, the images can be in tar or Parquet files; see
+    `Archives`.
 
     Args:
         folder: the folder.
         limit: at most this many items, from the first.
 
     Raises:
-        HdbenchError: there is no such folder or no image in it, two items have the same id, or
-            there are PDFs and pypdfium2 is not installed.
+        HdbenchError: there is no such folder or no image in it, two items have the same id, there
+            are images beside archives, or there are PDFs and pypdfium2 is not installed.
     """
     choice = _in_folder(folder)
+    if archives := [name for name in choice.passed_over if name.lower().endswith(ARCHIVES)]:
+        if choice.questions:
+            raise HdbenchError(
+                "{place}: holds {name} beside images: keep them in folders of their own",
+                place=folder,
+                name=archives[0],
+            )
+        held = Archives([folder / name for name in archives], limit)
+        others = [name for name in choice.passed_over if name not in archives]
+        questions = [Question(item, []) for item in held.places]
+        choice = Choice(questions, None, None, others, choice.not_opened, held)
     if not choice.questions:
         raise HdbenchError(
-            "{place}: no images here: they must be {images}",
+            "{place}: no images here: they must be {images}, or in {archives}",
             place=folder,
             images=", ".join(sorted(IMAGES)),
+            archives=", ".join(ARCHIVES),
         )
     return _checked(choice._replace(questions=choice.questions[:limit]))
 
@@ -184,7 +200,7 @@ def _in_folder(folder: Path) -> Choice:
 def _checked(choice: Choice) -> Choice:
     """Return a choice; refuse PDFs once, not for every item, where nothing can read them."""
     media = (file for question in choice.questions for file in question.media)
-    if any(file.name.lower().endswith(".pdf") for file in media):
+    if any(str(file).lower().endswith(".pdf") for file in media):
         pdf.pdfium()
     return choice
 

@@ -58,7 +58,7 @@ def describe_run(plan: RunPlan, folder: Path, *, retry_failed: bool = False) -> 
     left = [question for question in questions if question.id not in over]
     recorded = len(questions) - len(left)
     files = [file for question in left for file in question.media]
-    sizes = [file.stat().st_size if file.is_file() else 0 for file in files]
+    sizes = [file.stat().st_size for file in files if isinstance(file, Path) and file.is_file()]
     averages = _averages(plan, folder)
     items = [
         Message(

@@ -13,6 +13,7 @@ from hdbench.common.extras import MissingExtraError
 from hdbench.common.pictures import FORMATS, in_rgb
 from hdbench.errors import HdbenchError, Message
 from hdbench.models.backend import ImageLimits
+from hdbench.models.stored_image import StoredImage
 
 PDF_DPI = 200
 AS_THEY_ARE = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
@@ -38,7 +39,7 @@ class Encoded(NamedTuple):
     data: bytes
 
 
-def load_images(media: Sequence[Path], limits: ImageLimits) -> list[Image.Image]:
+def load_images(media: Sequence[Path | StoredImage], limits: ImageLimits) -> list[Image.Image]:
     """Return the images of an item, in RGB.
 
     Raises:
@@ -60,7 +61,7 @@ def why_unreadable(error: HdbenchError | MemoryError) -> Message:
     return Message("the image needs more memory than there is")
 
 
-def encoded_images(media: Sequence[Path], limits: ImageLimits) -> list[Encoded]:
+def encoded_images(media: Sequence[Path | StoredImage], limits: ImageLimits) -> list[Encoded]:
     """Return the images of an item as files: as they are where possible, otherwise as JPEG.
 
     Raises:
@@ -76,12 +77,12 @@ def encoded_images(media: Sequence[Path], limits: ImageLimits) -> list[Encoded]:
     return encoded
 
 
-def _open(file: Path, limits: ImageLimits) -> Iterator[Image.Image]:
+def _open(file: Path | StoredImage, limits: ImageLimits) -> Iterator[Image.Image]:
     try:
         if _is_pdf(file):
             yield from _pages(file, limits)
             return
-        with Image.open(file, formats=FORMATS) as image:
+        with file.open("rb") as opened, Image.open(opened, formats=FORMATS) as image:
             # JPEG can be read at half or quarter size, which saves most of the time.
             image.draft("RGB", (limits.max_side, limits.max_side))
             upright = ImageOps.exif_transpose(image)
@@ -92,9 +93,9 @@ def _open(file: Path, limits: ImageLimits) -> Iterator[Image.Image]:
         raise HdbenchError("{place}: cannot be read: {why}", place=file, why=error) from error
 
 
-def _pages(file: Path, limits: ImageLimits) -> list[Image.Image]:
+def _pages(file: Path | StoredImage, limits: ImageLimits) -> list[Image.Image]:
     images = []
-    with pdf.opened(file) as document:
+    with pdf.opened(file if isinstance(file, Path) else file.data) as document:
         for number in range(min(len(document), limits.pages)):
             page = document[number]
             longer = max(page.get_size())
@@ -103,10 +104,10 @@ def _pages(file: Path, limits: ImageLimits) -> list[Image.Image]:
     return images
 
 
-def _as_it_is(file: Path, limits: ImageLimits) -> Encoded | None:
+def _as_it_is(file: Path | StoredImage, limits: ImageLimits) -> Encoded | None:
     """Return a file that needs no change; an unreadable one is reported when it is opened."""
     try:
-        with Image.open(file, formats=FORMATS) as image:
+        with file.open("rb") as opened, Image.open(opened, formats=FORMATS) as image:
             fits = max(image.size) <= limits.max_side
             upright = image.getexif().get(_ORIENTATION, 1) == 1
             plain = image.mode in _PLAIN and not image.has_transparency_data
@@ -124,7 +125,7 @@ def _jpeg(image: Image.Image) -> Encoded:
     return Encoded("image/jpeg", data.getvalue())
 
 
-def _is_pdf(file: Path) -> bool:
+def _is_pdf(file: Path | StoredImage) -> bool:
     with file.open("rb") as opened:
         return opened.read(4) == b"%PDF"
 

@@ -88,6 +88,7 @@ class RunPlan:
                 self.choice.questions,
                 folder,
                 self.settings(backend, prompt),
+                archives=self.choice.archives,
                 score=shown,
                 price=self.price,
                 retry_failed=retry_failed,

@@ -14,6 +14,7 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import Message, joined
 from hdbench.models.amounts import Price, as_usd
 from hdbench.models.answers_file import AnswersFile, about_schema, is_failed, known_usd
+from hdbench.models.archives import Archives
 from hdbench.models.backend import CUT_OFF, EMPTY, Backend, Question, Reply
 from hdbench.models.folder import RunFolder, recorded_answers
 from hdbench.models.run_progress import FIRST_PROBLEMS, RunProgress
@@ -140,6 +141,7 @@ def run_model(
     folder: Path,
     settings: Mapping[str, Any],
     *,
+    archives: Archives | None = None,
     score: RunningScore | None = None,
     price: Price | None = None,
     retry_failed: bool = False,
@@ -153,6 +155,7 @@ def run_model(
         questions: all items of the run.
         folder: the run's folder.
         settings: what `run.json` says about it.
+        archives: where the images are, if they are not files of their own.
         score: shows the score so far; None where there is no ground truth.
         price: of the model's tokens, where a reply does not say what it cost.
         retry_failed: ask again where only an error was recorded.
@@ -171,15 +174,16 @@ def run_model(
                 score.add(answer)
         left = [question for question in questions if question.id not in answers.failed]
         if left:
+            asked = left if archives is None else archives.shown(left)
             with run.sitting(backend.hardware, items=len(questions)):
-                _ask(backend, left, answers, outcome, score, price=price)
+                _ask(backend, asked, answers, outcome, score, price=price)
         outcome.count(folder)
     return outcome
 
 
 def _ask(
     backend: Backend,
-    questions: Sequence[Question],
+    questions: Iterable[Question],
     answers: AnswersFile,
     outcome: RunOutcome,
     score: RunningScore | None,

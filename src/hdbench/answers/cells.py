@@ -50,8 +50,6 @@ _SPELLINGS = _BOOLEANS | {
     **dict.fromkeys(("ja", "yes", "oui", "sì", "si"), True),
     **dict.fromkeys(("nein", "no", "non"), False),
 }
-_NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_SIGNS, _DELETE = 0x2400, 0x7F
 
 
 def cell_of(value: Any) -> str:
@@ -96,38 +94,6 @@ def without_decimals(cells: Sequence[str]) -> list[str]:
     if not numbers or not all(numbers):
         return list(cells)
     return [cell.removesuffix(".0") for cell in cells]
-
-
-def plain(text: str) -> str:
-    r"""Return a text that any table can hold, in the same number of characters.
-
-    Control characters, which XML cannot have, become the symbols that Unicode has for them, or
-    U+FFFD; a line break is `\n`. What a spreadsheet shows for a missing value or a failed formula
-    (`#N/A`) gets an apostrophe before it, since it could not be read back.
-
-    Example:
-        >>> plain("a\r\nb\x00")
-        'a\nb␀'
-    """
-    return "'" + text if text in FAULTS or text in MISSING else visible(text)
-
-
-def visible(text: str) -> str:
-    r"""Return a text that XML can hold: what it cannot is replaced as in `plain`.
-
-    Example:
-        >>> visible("#N/A\x07\ud800")
-        '#N/A␇\ufffd'
-    """
-    if text.isprintable():
-        return text
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return _NO_TEXT.sub(_sign, text)
-
-
-def _sign(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    return "␡" if code == _DELETE else chr(_SIGNS + code) if code < ord(" ") else "\ufffd"
 
 
 def column_letter(number: int) -> str:

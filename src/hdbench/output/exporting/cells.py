@@ -5,13 +5,15 @@ import math
 import re
 from typing import Any
 
-from hdbench.answers.cells import SEPARATORS, plain
+from hdbench.answers.cells import FAULTS, MISSING, SEPARATORS
 from hdbench.output.exporting.columns import ColumnType
 
 Cell = str | int | float
 
 _WHOLE = re.compile(r"-?[1-9][0-9]{0,14}|0")
 _MAX_WHOLE = 10**15
+_NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_SIGNS, _DELETE = 0x2400, 0x7F
 
 
 def cell(value: Any, field: ColumnType | None = None) -> Cell:
@@ -53,3 +55,35 @@ def cell(value: Any, field: ColumnType | None = None) -> Cell:
 def as_json(value: Any) -> str:
     """Return a value as JSON that a table can hold."""
     return plain(json.dumps(value, ensure_ascii=False))
+
+
+def plain(text: str) -> str:
+    r"""Return a text that any table can hold, in the same number of characters.
+
+    Control characters, which XML cannot have, become the symbols that Unicode has for them, or
+    U+FFFD; a line break is `\n`. What a spreadsheet shows for a missing value or a failed formula
+    (`#N/A`) gets an apostrophe before it, since it could not be read back.
+
+    Example:
+        >>> plain("a\r\nb\x00")
+        'a\nb␀'
+    """
+    return "'" + text if text in FAULTS or text in MISSING else visible(text)
+
+
+def visible(text: str) -> str:
+    r"""Return a text that XML can hold: what it cannot is replaced as in `plain`.
+
+    Example:
+        >>> visible("#N/A\x07\ud800")
+        '#N/A␇\ufffd'
+    """
+    if text.isprintable():
+        return text
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _NO_TEXT.sub(_sign, text)
+
+
+def _sign(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return "␡" if code == _DELETE else chr(_SIGNS + code) if code < ord(" ") else "\ufffd"

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from hdbench.answers.cells import plain, visible
 from hdbench.authorities.identifiers import Identifiers
 from hdbench.common.csv_files import write_csv
 from hdbench.common.jsonio import whole_file
 from hdbench.common.progress import progress
+from hdbench.output.exporting.cells import plain, visible
 from hdbench.output.exporting.finished_rows import finished_records
 from hdbench.output.exporting.record_mapping import RecordMapping, read_record_mapping
 

@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from hdbench.answers.cells import plain
 from hdbench.authorities.identifiers import Identifiers
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.excel import xlsx_writer
@@ -13,7 +12,7 @@ from hdbench.common.jsonio import remove_unfinished
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.marc_templates import NewRecords
-from hdbench.output.exporting.cells import Cell
+from hdbench.output.exporting.cells import Cell, plain
 from hdbench.output.exporting.columns import field_columns
 from hdbench.output.exporting.dublin_core import (
     read_dublin_core_mapping,

@@ -6,10 +6,11 @@ import zlib
 from contextlib import suppress
 from io import BufferedIOBase
 from pathlib import Path
-from typing import Any
+from tempfile import mkdtemp
+from typing import Any, NamedTuple
 
 from hdbench.answers.bounds import too_many_cells
-from hdbench.answers.forms import GZIP, ZSTANDARD
+from hdbench.answers.forms import GZIP, PACKED_ENDINGS, ZSTANDARD, head_of
 from hdbench.common.bounds import MAX_GROUP_VALUES, MAX_LINE, MAX_UNPACKED
 from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError, Message, is_full, write_reason
@@ -201,5 +202,55 @@ def _damaged(name: str, kind: str, error: Exception) -> HdbenchError:
     return HdbenchError("{place}: a damaged {kind} file: {why}", place=name, kind=kind, why=reason)
 
 
-PACKED = {GZIP: gunzip, ZSTANDARD: unpack_zstandard, b"PAR1": write_as_lines}
+_WRITERS = {GZIP: gunzip, ZSTANDARD: unpack_zstandard, b"PAR1": write_as_lines}
 """Beginnings of files that are not read as they are, and what writes them as plain ones."""
+
+
+class Unpacked(NamedTuple):
+    """A file as it is, or a plain copy of one that is packed or Parquet.
+
+    Attributes:
+        path: the file, or the copy, which has its name.
+        head: how it begins.
+        is_packed: whether it was packed.
+    """
+
+    path: Path
+    head: bytes
+    is_packed: bool
+
+
+def unpack(path: Path, name: str, scratch: Path, *, is_packed: bool = False) -> Unpacked:
+    """Return a file as it is, or a plain copy of one that is packed or Parquet.
+
+    Args:
+        path: the file.
+        name: what messages call it.
+        scratch: where the copy goes.
+        is_packed: whether it was unpacked already, so it must not be packed again.
+
+    Raises:
+        HdbenchError: it is damaged, too large, or packed twice.
+    """
+    while True:
+        head = head_of(path)
+        write = next((_WRITERS[mark] for mark in _WRITERS if head.startswith(mark)), None)
+        if write is None:
+            return Unpacked(path, head, is_packed)
+        if write is not write_as_lines:
+            check_packed_once(name, is_packed=is_packed)
+            is_packed = True
+        is_named = path.suffix.lower() in PACKED_ENDINGS
+        copy = Path(mkdtemp(dir=scratch), path.stem if is_named else path.name)
+        write(path, copy, name)
+        path = copy
+
+
+def check_packed_once(name: str, *, is_packed: bool) -> None:
+    """Refuse a packed file that was unpacked already.
+
+    Raises:
+        HdbenchError: it was.
+    """
+    if is_packed:
+        raise HdbenchError("{place}: packed twice: unpack it once", place=name)

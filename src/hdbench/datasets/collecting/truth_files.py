@@ -2,14 +2,14 @@
 
 import re
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
+from tempfile import TemporaryDirectory
 
 from hdbench.answers.encodings import UTF16_MARKS
-from hdbench.answers.forms import NO_ANSWERS
+from hdbench.answers.forms import NO_ANSWERS, head_of
 from hdbench.answers.records import Truths
 from hdbench.answers.table_files import read_table
 from hdbench.answers.tables import Table
-from hdbench.answers.unpacking import PACKED
+from hdbench.answers.unpacking import unpack
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import entries
@@ -18,7 +18,7 @@ from hdbench.errors import HdbenchError, Message
 from hdbench.ground_truth.json_truths import read_json_truths
 from hdbench.ground_truth.marc import read_marc
 from hdbench.ground_truth.page_files import has_page_files, other_xml, read_page_files
-from hdbench.page_text.reading import HEAD, form_of
+from hdbench.page_text.reading import form_of
 
 _LEADER = re.compile(rb"\d{5}.{5}22\d{5}.{3}4500", re.DOTALL)  # of MARC21
 
@@ -59,7 +59,8 @@ def open_truth(
             raise HdbenchError(
                 "{place}: neither a file nor a folder: {accepted}", place=path, accepted=ACCEPTED
             )
-        path, head = _unpacked(path, Path(scratch))
+        path = unpack(path, path.name, Path(scratch)).path
+        head = _head(path)
         start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
         is_marc = _LEADER.match(start) or path.suffix.lower() in (".mrc", ".marc")
         if is_marc or start[:1] in (b"<", b"{", b"["):
@@ -98,24 +99,9 @@ def truth_beside(images: Path) -> Path | None:
     return images if is_beside or has_page_files(images) else None
 
 
-def _unpacked(path: Path, scratch: Path) -> tuple[Path, bytes]:
-    """Return a file that is not packed, and its beginning."""
-    for _ in range(2):  # Parquet may be packed itself
-        head = _head(path)
-        write = next((write for magic, write in PACKED.items() if head.startswith(magic)), None)
-        if write is None:
-            return path, head
-        ending = path.suffix.lower() in (".gz", ".zst")
-        plain = Path(mkdtemp(dir=scratch)) / (path.stem if ending else path.name)
-        write(path, plain, path.name)
-        path = plain
-    return path, _head(path)
-
-
 def _head(path: Path) -> bytes:
     """Return the beginning of a file, in UTF-8 even if the file is UTF-16."""
-    with path.open("rb") as file:
-        head = file.read(HEAD)
+    head = head_of(path)
     return head.decode("utf-16", "ignore").encode() if head.startswith(UTF16_MARKS) else head
 
 

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from hdbench.answers.words import meanings
 from hdbench.common.jsonio import parse_json
@@ -120,22 +120,8 @@ def is_blank(cell: str) -> bool:
     return len(cell) <= 5 and cell.casefold() in BLANK  # noqa: PLR2004  the longest
 
 
-class CellKind(NamedTuple):
-    """Kind of the cells of a column.
-
-    Attributes:
-        kind: which of the kinds they all have.
-        separator: what divides the texts of a list.
-        why: the reason, for a person to check.
-    """
-
-    kind: Kind
-    separator: str | None
-    why: str
-
-
-def kind_of(cells: Sequence[str], *, divided: bool = True) -> CellKind:
-    """Return what the cells of a column are, none of them blank.
+def kind_of(cells: Sequence[str], *, divided: bool = True) -> tuple[Kind, str | None]:
+    """Return what the cells of a column are, none of them blank, and what divides those of a list.
 
     A number must be written as Python writes it, so that no leading or last zero is lost; a date as
     `1912-09-17`. Anything else is text, as it stands.
@@ -146,41 +132,31 @@ def kind_of(cells: Sequence[str], *, divided: bool = True) -> CellKind:
             such, a text with `|` is a text.
 
     Example:
-        >>> kind_of(["1912", "1913"])
-        CellKind(kind='integer', separator=None, why='whole numbers')
-        >>> kind_of(["1912", "17.9.1912", "1913"]).why
-        "text, as '17.9.1912' is no plain whole number"
-        >>> kind_of(["Müller | Ott", "Sutter", "Ott | Wyss"])
-        CellKind(kind='list', separator='|', why="lists, divided by '|' in 2 cells")
+        >>> kind_of(["1912", "1913"]), kind_of(["Müller | Ott", "Sutter", "Ott | Wyss"])
+        (('integer', None), ('list', '|'))
     """
     distinct = list(dict.fromkeys(cells))
     if not distinct:
-        return CellKind("text", None, Message("empty"))
-    tests: list[tuple[Kind, Callable[[str], bool], Message]] = [
-        ("boolean", lambda cell: cell.casefold() in _BOOLEANS, Message("true or false")),
-        ("integer", is_integer, Message("whole numbers")),
-        ("number", _is_number, Message("numbers")),
-        ("date", _is_iso_date, Message("dates")),
-        ("json", lambda cell: isinstance(structured(cell), dict), Message("objects in JSON")),
+        return "text", None
+    tests: list[tuple[Kind, Callable[[str], bool]]] = [
+        ("boolean", lambda cell: cell.casefold() in _BOOLEANS),
+        ("integer", is_integer),
+        ("number", _is_number),
+        ("date", _is_iso_date),
+        ("json", lambda cell: isinstance(structured(cell), dict)),
     ]
-    for kind, test, why in tests:
+    for kind, test in tests:
         if all(map(test, distinct)):
-            return CellKind(kind, None, why)
+            return kind, None
     separator = separator_of(cells) if divided else None
-    if listed := sum(json_list(cell) is not None for cell in distinct):
-        why = Message("lists in JSON in {count:,} cells", count=listed)
-        return CellKind("list", separator, why)
-    if separator:
-        count = sum(separator in cell for cell in cells)
-        why = Message(
-            "lists, divided by {separator!r} in {count:,} cells", separator=separator, count=count
-        )
-        return CellKind("list", separator, why)
-    odd = [cell for cell in cells if not is_integer(cell)]
-    why = Message("text")
-    if 2 * len(odd) < len(cells):
-        why = Message("text, as {odd!r} is no plain whole number", odd=odd[0][:40])
-    return CellKind("text", None, why)
+    is_list = separator or any(json_list(cell) is not None for cell in distinct)
+    return "list" if is_list else "text", separator
+
+
+def are_nearly_integers(cells: Sequence[str]) -> bool:
+    """Return whether most cells of a column are whole numbers, but not all."""
+    odd = sum(not is_integer(cell) for cell in cells)
+    return 0 < 2 * odd < len(cells)
 
 
 def is_integer(cell: str) -> bool:

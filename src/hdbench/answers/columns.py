@@ -9,7 +9,6 @@ from itertools import chain
 from typing import NamedTuple
 
 from hdbench.answers.cells import (
-    CellKind,
     Kind,
     kind_of,
     list_separator,
@@ -17,7 +16,7 @@ from hdbench.answers.cells import (
     structured,
 )
 from hdbench.answers.entries import path_of, shown
-from hdbench.answers.field_paths import FieldPath, Likeness, TargetFields
+from hdbench.answers.field_paths import FieldPath, TargetFields
 from hdbench.answers.ids import form_of_parts, form_without_page, plain_form
 from hdbench.answers.tables import Table
 from hdbench.answers.words import meanings, plain, without_umlauts
@@ -51,7 +50,6 @@ class Column:
         key: whether it names the item.
         separator: what divides the texts of a list.
         example: one of its values.
-        why: the reason for this proposal, for a person to check.
         nullable: whether a blank cell becomes null, if it is not text or a list; otherwise the
             record lacks the field.
     """
@@ -63,7 +61,6 @@ class Column:
     key: bool
     separator: str | None
     example: str
-    why: str
     nullable: bool = True
 
     @cached_property
@@ -201,10 +198,6 @@ def check_places(name: str, columns: Sequence[Column]) -> None:
 MAX_EXAMPLE = 200
 """Maximum number of characters of an example."""
 
-_GIVEN: str = Message("given")
-_UNKNOWN = CellKind("text", None, Message("empty"))
-_JSON: str = Message("has the field's name, and is JSON")
-
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
 
 
@@ -240,32 +233,25 @@ def propose(
         >>> paths = [FieldPath("author", "text"), FieldPath("publication.year", "integer")]
         >>> files = ["0007.jpg", "0008.jpg"]
         >>> for column in propose(table, paths=paths, file_names=files, given={}):
-        ...     print(column.title, column.key, column.path, column.kind, f"({column.why})")
-        Nr. True None text (names 2 of 2 files)
-        Verfasser False author text (means author)
-        Erscheinungsjahr False publication.year integer (means year)
+        ...     print(column.title, column.key, column.path, column.kind)
+        Nr. True None text
+        Verfasser False author text
+        Erscheinungsjahr False publication.year integer
     """
     filled = [table.column(index) for index in range(len(table.header))]
     chosen = read_choices(table, given, paths)
-    key = next(((index, _GIVEN) for index, path in chosen.items() if path == KEY), None)
+    key = next((index for index, path in chosen.items() if path == KEY), None)
     if key is None:
         allowed = {index for index in range(len(filled)) if chosen.get(index) != LEFT_OUT}
         unnamed = allowed - chosen.keys()
         key = key_of(table.header, filled, file_names, allowed=allowed, unnamed=unnamed)
     columns = []
     for index, (title, cells) in enumerate(zip(table.header, filled, strict=True)):
-        kind, separator, why = _UNKNOWN
-        if paths is None:
-            kind, separator, why = kind_of(cells, divided=not table.has_lists)
-        is_key = key is not None and key[0] == index
-        if index in chosen:
-            why = _GIVEN
-        if key is not None and is_key:
-            why = key[1]
-            if chosen.get(index, KEY) == KEY:
-                kind, separator = "text", None
+        kind, separator = kind_of(cells, divided=not table.has_lists)
+        if index == key and chosen.get(index, KEY) == KEY:
+            kind, separator = "text", None
         example = cells[0][:MAX_EXAMPLE] if cells else ""
-        columns.append(Column(index, title, None, kind, is_key, separator, example, why))
+        columns.append(Column(index, title, None, kind, index == key, separator, example))
     if paths is None:
         columns = _with_own_fields(table, columns, filled, chosen)
     else:
@@ -285,10 +271,8 @@ def _with_own_fields(
     for column in columns:
         index, kind, separator = column.index, column.kind, column.separator
         path = chosen.get(index, "")
-        if not path and index in again:
-            result[index] = replace(column, why=Message("names the item, too"))
-            continue
-        if path in (LEFT_OUT, KEY) or (not path and (column.key or not column.example)):
+        is_unused = column.key or not column.example or index in again
+        if path in (LEFT_OUT, KEY) or (not path and is_unused):
             continue
         if not path:
             path = _own_path(column.title, index, taken, is_list=kind == "list")
@@ -330,22 +314,20 @@ def _with_fields(
     taken = {path for path in chosen.values() if path in by_path}
     others = [column for column in free if column.index not in whole]
     assigned = _assigned(others, paths, taken)
-    result = [*columns]
+    result = []
     for column in columns:
-        index, why = column.index, column.why
-        field = by_path.get(chosen.get(index, ""))
-        if index in assigned:
-            field, why = paths[assigned[index].field], assigned[index].why
+        index = column.index
+        field = by_path.get(chosen.get(index, "")) or assigned.get(index)
         if index in whole:
-            result[index] = replace(column, path=whole[index], kind="json", why=_JSON)
-        elif field is not None:
-            kind, separator = field.kind, _separator(field, filled[index])
-            if kind == "any":
-                kind, separator, _ = kind_of(filled[index])
-            use = replace(column, path=field.path, kind=kind, separator=separator)
-            result[index] = replace(use, why=why, nullable=field.nullable)
-        elif index not in chosen and not column.key and column.example:
-            result[index] = replace(column, why=Message("no field is called so"))
+            result.append(replace(column, path=whole[index], kind="json", separator=None))
+        elif field is None:
+            result.append(replace(column, kind="text", separator=None))
+        else:
+            use = replace(column, path=field.path, nullable=field.nullable)
+            if field.kind != "any":
+                separator = _separator(field, filled[index])
+                use = replace(use, kind=field.kind, separator=separator)
+            result.append(use)
     return result
 
 
@@ -374,16 +356,19 @@ def _separator(field: FieldPath, cells: list[str]) -> str | None:
 
 def _assigned(
     free: Sequence[Column], paths: Sequence[FieldPath], taken: set[str]
-) -> dict[int, Likeness]:
+) -> dict[int, FieldPath]:
     """Column → its field, the likest first."""
     fields = TargetFields(paths)
-    candidates = [(like, column.index) for column in free for like in fields.like(column.title)]
-    candidates.sort(key=lambda candidate: (-candidate[0].score, candidate[0].field, candidate[1]))
-    assigned: dict[int, Likeness] = {}
-    for like, index in candidates:
-        if index not in assigned and paths[like.field].path not in taken:
-            assigned[index] = like
-            taken.add(paths[like.field].path)
+    candidates = [
+        (-score, field, column.index)
+        for column in free
+        for score, field in fields.like(column.title)
+    ]
+    assigned: dict[int, FieldPath] = {}
+    for _, field, index in sorted(candidates):
+        if index not in assigned and paths[field].path not in taken:
+            assigned[index] = paths[field]
+            taken.add(paths[field].path)
     return assigned
 
 
@@ -457,8 +442,8 @@ def key_of(
     *,
     allowed: Collection[int],
     unnamed: Collection[int],
-) -> tuple[int, str] | None:
-    """Return the column that names the items, and why; None if there is none.
+) -> int | None:
+    """Return the column that names the items; None if there is none.
 
     Args:
         header: the names of the columns.
@@ -471,7 +456,7 @@ def key_of(
         >>> header, filled = ["Titel", "Nr."], [["Die Ehe", "Lieder"], ["7", "8"]]
         >>> both = {"allowed": {0, 1}, "unnamed": {0, 1}}
         >>> key_of(header, filled, ["Scan 0007.jpg", "0007.jpg", "0008.jpg"], **both)
-        (1, 'names 2 of 3 files')
+        1
     """
     forms = {plain_form(name): number for number, name in enumerate(file_names)}
     for form in (form_of_parts, form_without_page):
@@ -490,20 +475,12 @@ def key_of(
             best = max(best, (len(matched), meanings(header[index]) == ["file"], -index))
     number, _, index = best
     if number:
-        files = len(file_names)
-        return -index, Message(
-            "names {number:,} of 1 file",
-            plural="names {number:,} of {count:,} files",
-            number=number,
-            count=files,
-        )
+        return -index
     for word in ("file", "id"):
         called = [index for index in sorted(unnamed) if meanings(header[index]) == [word]]
         index = max(called, key=lambda column: len(set(filled[column])), default=-1)
         # An `ID type` has the same value in every row; several rows may belong to one image.
         least = min(2, len(filled[index])) if word == "id" else 1
         if called and filled[index] and len(set(filled[index])) >= least:
-            return index, Message(
-                "by its name: no file is called so" if file_names else "by its name"
-            )
+            return index
     return None

@@ -8,7 +8,6 @@ from hdbench.answers.cells import Kind
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.schema_parts import ANY_TYPE, choices_of, types_of
 from hdbench.answers.words import meanings, spellings
-from hdbench.errors import Message
 
 
 class FieldPath(NamedTuple):
@@ -96,20 +95,6 @@ SAME, SAME_END, MEANT = 1.0, 0.95, 0.85
 """Likeness of a heading that is a field's path or title, its path's last name, or a word for it."""
 
 
-class Likeness(NamedTuple):
-    """Likeness of a heading and a field.
-
-    Attributes:
-        score: from 0.0 to 1.0, higher is better.
-        field: the field's index.
-        why: the reason, for a person to check.
-    """
-
-    score: float
-    field: int
-    why: str
-
-
 class TargetFields:
     """The fields of a benchmark, to be found by the headings of columns.
 
@@ -119,7 +104,7 @@ class TargetFields:
     Example:
         >>> fields = TargetFields([FieldPath("publication.year", "integer")])
         >>> list(fields.like("Erscheinungsjahr"))
-        [Likeness(score=0.85, field=0, why='means year')]
+        [(0.85, 0)]
     """
 
     def __init__(self, paths: Sequence[FieldPath]) -> None:
@@ -134,15 +119,13 @@ class TargetFields:
                 if words := meanings(text):
                     self._meant[words[-1]].append((index, words))
 
-    def like(self, heading: str) -> Iterator[Likeness]:
-        """Yield the fields whose name or title a heading is or means, in no order."""
+    def like(self, heading: str) -> Iterator[tuple[float, int]]:
+        """Yield how like a heading is to fields whose name or title it is or means, by index."""
         for spelling in spellings(heading):
             for index, score in self._exact.get(spelling, {}).items():
-                yield Likeness(score, index, Message("has the field's name"))
+                yield score, index
         words = set(meanings(heading))
         for word in words:
             for index, field_words in self._meant.get(word, []):
                 if words <= set(field_words):
-                    score = MEANT + 0.02 * min(len(words) - 1, 4)
-                    why = Message("means {what}", what=Message(word.replace("_", " ")))
-                    yield Likeness(score, index, why)
+                    yield MEANT + 0.02 * min(len(words) - 1, 4), index

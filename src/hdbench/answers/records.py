@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 
 from hdbench.answers.cells import (
     FAULTS,
+    Kind,
     OddCells,
+    are_nearly_integers,
     is_blank,
+    is_integer,
     is_of,
     parts_of,
     structured,
@@ -80,9 +83,9 @@ def mapped(table: Table, columns: Sequence[Column]) -> Truths:
         >>> rows = [("a.csv:2", ["7.jpg", "Ott | Wyss", "1912"]), ("a.csv:3", ["8.jpg", "-", ""])]
         >>> table = Table("a.csv", ["Datei", "Autor", "Jahr"], rows, [])
         >>> columns = [
-        ...     Column(0, "Datei", None, "text", True, None, "7.jpg", "names 2 of 2 files"),
-        ...     Column(1, "Autor", "authors[]", "list", False, "|", "Ott | Wyss", "means author"),
-        ...     Column(2, "Jahr", "publication.year", "integer", False, None, "1912", "means year"),
+        ...     Column(0, "Datei", None, "text", True, None, "7.jpg"),
+        ...     Column(1, "Autor", "authors[]", "list", False, "|", "Ott | Wyss"),
+        ...     Column(2, "Jahr", "publication.year", "integer", False, None, "1912"),
         ... ]
         >>> for truth in mapped(table, columns).truths:
         ...     print(truth.key, truth.record)
@@ -92,7 +95,7 @@ def mapped(table: Table, columns: Sequence[Column]) -> Truths:
     check_places(table.name, columns)
     used = [column for column in columns if column.path]
     keys = [column.index for column in columns if column.key]
-    reader = _Reader(used)
+    reader = _Reader(table, used)
     truths = []
     read = [*keys, *(column.index for column in used)]
     for where, row in table.rows:
@@ -128,8 +131,15 @@ class _Reader:
         odd: the odd cells, to be reported.
     """
 
-    def __init__(self, columns: Sequence[Column]) -> None:
+    def __init__(self, table: Table, columns: Sequence[Column]) -> None:
         self._columns = columns
+        self._nearly_integers = {
+            column.index
+            for column in columns
+            if column.kind == "text"
+            and not column.separator
+            and are_nearly_integers(table.column(column.index))
+        }
         self.lists = [
             *dict.fromkeys(column.place.around for column in columns if column.place.around)
         ]
@@ -196,8 +206,9 @@ class _Reader:
             put(record, path, _get(record, path, []) + values)
         elif not blank:
             value = value_of(cell, column.kind, column.separator)
-            if not is_of(value, column.kind):
-                self.odd.add(_no(column.kind, column.title), lambda: _cell(where, cell))
+            kind: Kind = "integer" if column.index in self._nearly_integers else column.kind
+            if not (is_integer(cell) if kind != column.kind else is_of(value, kind)):
+                self.odd.add(_no(kind, column.title), lambda: _cell(where, cell))
             put(record, path, value)
         elif column.kind == "text":
             put(record, path, "")

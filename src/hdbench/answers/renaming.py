@@ -73,5 +73,5 @@ class FieldNames:
         """Return the one field that a key is or means."""
         paths, fields = self._targets
         best = max(fields.like(key), default=None)
-        path = paths[best.field].path if best else None
+        path = paths[best[1]].path if best else None
         return None if path is None or "[]." in path else path

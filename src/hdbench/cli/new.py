@@ -237,7 +237,7 @@ def _line(console: Console, template: str, **values: object) -> None:
 
 
 def _columns_table(plan: CollectionPlan) -> Table:
-    table = localized_table(None, "column", "an example", "becomes", "read as", "because", right=())
+    table = localized_table(None, "column", "an example", "becomes", "read as", right=())
     for column in plan.columns:
         becomes = localized("the item's id") if column.key else column.path or "–"
         if column.title in plan.grouping:
@@ -247,7 +247,6 @@ def _columns_table(plan: CollectionPlan) -> Table:
             printable(column.example, MAX_EXAMPLE),
             becomes,
             "" if column.path is None and not column.key else shown(column.read_as),
-            shown(column.why),
         )
         table.add_row(*(cell if isinstance(cell, Text) else printable(cell) for cell in cells))
     return table

@@ -132,7 +132,7 @@ class ResultSummary:
             sentences.append(self._text("summary_failed", count=failed, names=names))
         if rates.get("watch_kept") is not None:
             of, kept = round(self.result.totals["watched"]), rates["watch_kept"]
-            sentences.append(self._text("summary_watched", of=of, kept=kept))
+            sentences.append(self._text("summary_watched", count=of, kept=kept))
             watched = self.result.metric.watched
             confusions = self.result.errors_by_class["confusions"] if self.result.per_item else []
             for pair in confusions[:MOST_WATCHED]:
@@ -140,7 +140,7 @@ class ResultSummary:
                 if pair["reference"] in watched and share >= LEAST_WATCHED:
                     key = "summary_written_as" if pair["prediction"] else "summary_left_out"
                     values = {"sign": pair["reference"], "read": escaped(pair["prediction"])}
-                    sentences.append(self._text(key, of=pair["of"], share=share, **values))
+                    sentences.append(self._text(key, count=pair["of"], share=share, **values))
         return " ".join(sentences)
 
     @property

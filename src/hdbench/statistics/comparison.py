@@ -476,9 +476,11 @@ def _on_items_read(pair: ComparedPair) -> Message:
             high=common.interval.high,
         )
     return Message(
-        "On the {items:,} items that neither failed on, {figure} is {rate_a:.4f} for {a} and "
+        "On the only item that neither failed on, {figure} is {rate_a:.4f} for {a} and "
         "{rate_b:.4f} for {b}: a difference of {apart}, p = {p:.2g}{corrected}.",
-        items=verdict.failures.read,
+        plural="On the {count:,} items that neither failed on, {figure} is {rate_a:.4f} for {a} "
+        "and {rate_b:.4f} for {b}: a difference of {apart}, p = {p:.2g}{corrected}.",
+        count=verdict.failures.read,
         figure=pair.figure,
         a=pair.names[0],
         rate_a=common.a,
@@ -496,8 +498,9 @@ def _on_failures(pair: ComparedPair) -> Message:
     a, b = failures.not_excluded
     if not failures.a and not failures.b:
         return Message(
-            "Neither failed on any of {items:,} items; up to {upper:.1f} % is not excluded.",
-            items=pair.items,
+            "Neither failed on the only item; up to {upper:.1f} % is not excluded.",
+            plural="Neither failed on any of {count:,} items; up to {upper:.1f} % is not excluded.",
+            count=pair.items,
             upper=100 * a,
         )
     return Message(

@@ -57,6 +57,30 @@ def qwen3_vl(ids, text):
     )
 
 
+def qwen3_5(ids, text):
+    return transformers.Qwen3_5Config(
+        text_config=text
+        | {
+            "rope_parameters": _mrope([4, 2, 2]) | {"partial_rotary_factor": 1.0},
+            "layer_types": ["linear_attention", "full_attention"],
+            "linear_key_head_dim": 16,
+            "linear_value_head_dim": 16,
+            "linear_num_key_heads": 2,
+            "linear_num_value_heads": 2,
+        },
+        vision_config={
+            "depth": 2,
+            "hidden_size": 32,
+            "out_hidden_size": 32,
+            "num_heads": 2,
+            "intermediate_size": 64,
+            "patch_size": 16,
+            "num_position_embeddings": 64,
+        },
+        **_qwen_ids(ids),
+    )
+
+
 def _mrope(section):
     return {"rope_type": "default", "rope_theta": 10_000.0, "mrope_section": section}
 
@@ -225,6 +249,96 @@ def glm4v(ids, text):
         image_end_token_id=ids("<|end_of_image|>"),
         video_start_token_id=ids("<|begin_of_video|>"),
         video_end_token_id=ids("<|end_of_video|>"),
+    )
+
+
+def glm_ocr(ids, text):
+    config = glm4v(ids, text).to_dict()
+    for name in ("model_type", "architectures", "dtype", "transformers_version"):
+        config.pop(name, None)
+    for part in ("text_config", "vision_config"):
+        config[part].pop("model_type")
+    return transformers.GlmOcrConfig(**config)
+
+
+def lighton_ocr(ids, text):
+    return transformers.LightOnOcrConfig(
+        text_config=text | {"model_type": "qwen3"},
+        vision_config=SIZES | {"model_type": "pixtral", "image_size": 112, "patch_size": 14},
+        image_token_id=ids("<|image_pad|>"),
+        spatial_merge_size=2,
+        tie_word_embeddings=False,
+    )
+
+
+def paddleocr_vl(ids, text):
+    return transformers.PaddleOCRVLConfig(
+        text_config=text | {"rope_parameters": _mrope([2, 3, 3]), "tie_word_embeddings": False},
+        vision_config=SIZES | {"image_size": 56, "patch_size": 14},
+        image_token_id=ids("<|IMAGE_PLACEHOLDER|>"),
+        video_token_id=ids("<|video_pad|>"),
+        vision_start_token_id=ids("<|IMAGE_START|>"),
+        vision_end_token_id=ids("<|IMAGE_END|>"),
+        tie_word_embeddings=False,
+    )
+
+
+SAM = {
+    "hidden_size": 32,
+    "output_channels": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "mlp_dim": 64,
+    "global_attn_indexes": [],
+    "downsample_channels": [16, 32],
+    "initializer_range": 0.5,
+}
+EXPERTS = {
+    "head_dim": 16,
+    "n_routed_experts": 4,
+    "n_shared_experts": 1,
+    "num_experts_per_tok": 2,
+    "moe_intermediate_size": 32,
+    "mlp_layer_types": ["dense", "sparse"],
+}
+
+
+def deepseek_ocr2(ids, text):
+    return transformers.DeepseekOcr2Config(
+        text_config=text | EXPERTS,
+        vision_config={"sam_config": SAM, "encoder_config": SIZES | {"num_key_value_heads": 2}},
+        image_token_id=ids("<image>"),
+    )
+
+
+def unlimited_ocr(ids, text):
+    return transformers.UnlimitedOcrConfig(
+        text_config=text | EXPERTS | {"sliding_window": 128},
+        vision_config={"sam_config": SAM, "encoder_config": SIZES},
+        image_token_id=ids("<image>"),
+    )
+
+
+def granite_docling(ids, text):
+    return transformers.GraniteDoclingConfig(
+        text_config=text
+        | {
+            "tie_word_embeddings": False,
+            "embedding_multiplier": 1.0,
+            "logits_scaling": 1.0,
+            "residual_multiplier": 1.0,
+            "attention_multiplier": 0.25,
+        },
+        vision_config=SIZES
+        | {
+            "image_size": 56,
+            "patch_size": 14,
+            "out_hidden_size": 32,
+            "scale_factor": 2,
+            "use_fine_route": False,
+        },
+        image_token_id=ids("<image>"),
+        tie_word_embeddings=False,
     )
 
 

@@ -6,7 +6,7 @@ many of these classes cannot be created, and there it is the test that they are 
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -41,6 +41,7 @@ class Family:
         video: `video_preprocessor_config.json`, where the processor takes video too.
         tokens: special tokens of its tokenizer.
         named: those that the tokenizer has as attributes.
+        folder: the name of its folder, where that tells the family.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Family:
     video: dict[str, Any] | None = None
     tokens: tuple[str, ...] = ()
     named: dict[str, str] = field(default_factory=dict)
+    folder: str = "model"
 
 
 def save_tiny_model(family, folder):
@@ -128,6 +130,19 @@ def _qwen(name, model, config, image=(), **video):
         tokens=(*QWEN_TOKENS, "<|image_pad|>", "<|video_pad|>"),
     )
 
+
+GLM = {
+    "template": "[gMASK]<sop>"
+    + _chat("<|user|>\n", "<|begin_of_image|><|image|><|end_of_image|>", "", "<|assistant|>\n"),
+    "tokens": (
+        *("[gMASK]", "<sop>", "<|user|>", "<|assistant|>", "<|image|>", "<|video|>"),
+        *("<|begin_of_image|>", "<|end_of_image|>", "<|begin_of_video|>", "<|end_of_video|>"),
+    ),
+}
+NUEXTRACT_TEMPLATE = QWEN_TEMPLATE.replace(
+    "<|im_end|>\n{% endfor %}",
+    "{% if template %}\n# Template:\n{{ template }}{% endif %}<|im_end|>\n{% endfor %}",
+)
 
 FAMILIES = (
     _qwen("Qwen2-VL", "Qwen/Qwen2-VL-2B-Instruct", configs.qwen2_vl),
@@ -318,13 +333,9 @@ FAMILIES = (
             "size": {"shortest_edge": 56 * 56, "longest_edge": 112 * 112},
         },
         {"processor_class": "Glm4vProcessor"},
-        "[gMASK]<sop>"
-        + _chat("<|user|>\n", "<|begin_of_image|><|image|><|end_of_image|>", "", "<|assistant|>\n"),
+        GLM["template"],
         video={"video_processor_type": "Glm4vVideoProcessor"},
-        tokens=(
-            *("[gMASK]", "<sop>", "<|user|>", "<|assistant|>", "<|image|>", "<|video|>"),
-            *("<|begin_of_image|>", "<|end_of_image|>", "<|begin_of_video|>", "<|end_of_video|>"),
-        ),
+        tokens=GLM["tokens"],
     ),
     Family(
         "GOT-OCR2",
@@ -334,5 +345,119 @@ FAMILIES = (
         {"processor_class": "GotOcr2Processor"},
         None,
         tokens=("<|im_start|>", "<|im_end|>", "<img>", "</img>", "<imgpad>"),
+    ),
+    replace(
+        _qwen(
+            "Qwen3.5",
+            "Qwen/Qwen3.5-4B",
+            configs.qwen3_5,
+            image={"patch_size": 16},
+            video_processor_type="Qwen3VLVideoProcessor",
+        ),
+        processor={"processor_class": "Qwen3VLProcessor"},
+    ),
+    Family(
+        "GLM-OCR",
+        "zai-org/GLM-OCR",
+        configs.glm_ocr,
+        {
+            "image_processor_type": "Glm46VImageProcessor",
+            "size": {"shortest_edge": 56 * 56, "longest_edge": 112 * 112},
+        },
+        {"processor_class": "Glm46VProcessor"},
+        GLM["template"],
+        video={"video_processor_type": "Glm46VVideoProcessor"},
+        tokens=GLM["tokens"],
+    ),
+    Family(
+        "LightOnOCR",
+        "lightonai/LightOnOCR-1B-1025",
+        configs.lighton_ocr,
+        {
+            "image_processor_type": "PixtralImageProcessor",
+            "size": {"longest_edge": 112},
+            "patch_size": {"height": 28, "width": 28},
+        },
+        {"processor_class": "LightOnOcrProcessor", "patch_size": 14, "spatial_merge_size": 2},
+        _chat("<|im_start|>user\n", "<|image_pad|>", "<|im_end|>\n", "<|im_start|>assistant\n"),
+        tokens=("<|im_start|>", "<|im_end|>"),
+        named={
+            "image_token": "<|image_pad|>",
+            "image_break_token": "<|vision_pad|>",
+            "image_end_token": "<|vision_end|>",
+        },
+    ),
+    Family(
+        "PaddleOCR-VL",
+        "PaddlePaddle/PaddleOCR-VL",
+        configs.paddleocr_vl,
+        {
+            "image_processor_type": "PaddleOCRVLImageProcessor",
+            "size": {"shortest_edge": 56 * 56, "longest_edge": 112 * 112},
+        },
+        {"processor_class": "PaddleOCRVLProcessor"},
+        "{{ bos_token }}"
+        + _chat(
+            *("User: ", "<|IMAGE_START|><|IMAGE_PLACEHOLDER|><|IMAGE_END|>", "\n", "Assistant:\n")
+        ),
+        tokens=("<|IMAGE_START|>", "<|IMAGE_END|>", "<|video_pad|>"),
+        named={"image_token": "<|IMAGE_PLACEHOLDER|>"},
+    ),
+    Family(
+        "DeepSeek-OCR 2",
+        "deepseek-community/DeepSeek-OCR-2",
+        configs.deepseek_ocr2,
+        {"image_processor_type": "DeepseekOcr2ImageProcessor"},
+        {"processor_class": "DeepseekOcr2Processor"},
+        "{{ bos_token }}" + _chat("", "<image>\n", "", ""),
+        named={"image_token": "<image>"},
+    ),
+    Family(
+        "Unlimited-OCR",
+        "baidu/Unlimited-OCR",
+        configs.unlimited_ocr,
+        {"image_processor_type": "UnlimitedOcrImageProcessor"},
+        {"processor_class": "UnlimitedOcrProcessor"},
+        "{{ bos_token }}" + _chat("", "<image>\n", "", ""),
+        named={"image_token": "<image>"},
+    ),
+    Family(
+        "Granite Docling",
+        "ibm-granite/granite-docling-258M",
+        configs.idefics(transformers.Idefics3Config),
+        {
+            "image_processor_type": "Idefics3ImageProcessor",
+            "size": {"longest_edge": 112},
+            "max_image_size": {"longest_edge": 56},
+        },
+        {"processor_class": "Idefics3Processor", "image_seq_len": 4},
+        "{{ bos_token }}" + IDEFICS_TEMPLATE,
+        tokens=("<image>", *IDEFICS_TOKENS),
+        folder="granite-docling",
+    ),
+    Family(
+        "Granite for Docling",
+        "ibm-granite/granite-for-docling-500m",
+        configs.granite_docling,
+        {
+            "image_processor_type": "GraniteDoclingImageProcessor",
+            "size": {"height": 56, "width": 56},
+            "max_patches": 4,
+        },
+        {"processor_class": "GraniteDoclingProcessor", "image_seq_len": 4},
+        _chat("<|user|>", "<image>", "\n", "<|assistant|>"),
+        tokens=("<|user|>", "<|assistant|>", *IDEFICS_TOKENS),
+        named={"image_token": "<image>"},
+    ),
+    replace(
+        _qwen("Qwen2.5-VL", "allenai/olmOCR-2-7B-1025", configs.qwen2_5_vl),
+        name="olmOCR",
+        folder="olmOCR-2",
+    ),
+    replace(
+        _qwen("Qwen2.5-VL", "numind/NuExtract-2.0-8B", configs.qwen2_5_vl),
+        name="NuExtract",
+        template=NUEXTRACT_TEMPLATE,
+        folder="NuExtract-2.0",
     ),
 )

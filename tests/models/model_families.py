@@ -3,7 +3,7 @@
 Where torchvision is not installed,
 
     pip install --no-deps --target FOLDER torchvision==0.28.* num2words docopt
-    PYTHONPATH=tests python -m model_families FOLDER
+    PYTHONPATH=tests python -m models.model_families FOLDER
 
 writes the table: its last column is found out here, the others by a second process that has the
 folder on its path. `PYTHONPATH=FOLDER python -m pytest -m nightly tests/models/test_families.py`
@@ -39,8 +39,10 @@ from helpers.backends import made  # noqa: E402
 from helpers.tiny_models import FAMILIES, save_tiny_model  # noqa: E402
 from transformers import AutoProcessor  # noqa: E402
 
+from hdbench.answers.plain_text import plain_text  # noqa: E402
 from hdbench.errors import HdbenchError  # noqa: E402
 from hdbench.models.backend import Decoding, ImageLimits, Question  # noqa: E402
+from hdbench.models.families import family_of  # noqa: E402
 from hdbench.models.images import load_images  # noqa: E402
 from hdbench.models.local_model import LocalModel  # noqa: E402
 from hdbench.models.model_files import find_model  # noqa: E402
@@ -69,8 +71,7 @@ def make_backend(folder, *, decoding=GREEDY, pages=5, **options):
         *(TransformersBackend, folder, PROMPT),
         decoding=decoding,
         limits=ImageLimits(pages=pages),
-        device="cpu",
-        **options,
+        **{"device": "cpu", "schema": SCHEMA} | options,
     )
 
 
@@ -109,6 +110,21 @@ def text_of(folder, media):
     return replies(backend, [Question("item", media)])["item"].text
 
 
+def page_of_text(folder, images):
+    """Asked for the text of a page, it gets its family's own prompt, and what it writes is read."""
+    backend = make_backend(folder, own_prompt=True)
+    [first, *_] = questions(images)
+    model, pages = backend._model, load_images(first.media, ImageLimits())
+    given = model.encode([pages], [backend.prompt], SCHEMA)["input_ids"][0]
+    own = PROMPT if model.family.prompt is None else model.family.prompt
+    text = model.tokenizer.decode(given)
+    assert own in text
+    assert (PROMPT in text) == (own == PROMPT)
+    if model.family.schema_as:
+        assert json.dumps({"kind": ["card", "letter"], "pages": [1, 2]}, indent=4) in text
+    plain_text(replies(backend, [first])[first.id].text)
+
+
 def one_image(folder, images):
     """Another image has another answer."""
     one, _, other, _ = questions(images)
@@ -138,8 +154,8 @@ def batches(folder, images):
 def assert_images_reach_their_items(folder, items):
     """Each item's pixel values are its own images', alone and in a batch of unequal items."""
     model = LocalModel(find_model(str(folder), None), "cpu")
-    each = [model.encode([item], [PROMPT]) for item in items]
-    together = model.encode(items, [PROMPT] * len(items))
+    each = [model.encode([item], [PROMPT], SCHEMA) for item in items]
+    together = model.encode(items, [PROMPT] * len(items), SCHEMA)
     assert all(set(inputs) == set(together) for inputs in each)
     for name, batch in together.items():
         offset = 0
@@ -149,6 +165,9 @@ def assert_images_reach_their_items(folder, items):
             offset += len(own)
             if name in TEXT_INPUTS:  # padded on the left
                 assert torch.equal(rows[:, -own.shape[1] :], own), name
+                continue
+            if isinstance(own, list):
+                assert rows == own, name
                 continue
             # Padded on the right, as far as the largest item needs it.
             inside = tuple(slice(side) for side in own.shape)
@@ -167,7 +186,7 @@ def assert_images_reach_their_items(folder, items):
 
 def schema(folder, images):
     """Every answer keeps to it, also in a batch of unequal items."""
-    backend = make_backend(folder, decoding=TO_SCHEMA, batch_size=3, schema=SCHEMA)
+    backend = make_backend(folder, decoding=TO_SCHEMA, batch_size=3)
     for reply in replies(backend, questions(images)).values():
         record = json.loads(reply.text)
         assert reply.constrained
@@ -193,6 +212,7 @@ def pdf(folder, images):
 
 
 CHECKS = {
+    "page of text": page_of_text,
     "one image": one_image,
     "several pages": several_pages,
     "batches": batches,
@@ -200,7 +220,20 @@ CHECKS = {
     "PDF": pdf,
 }
 PACKAGES = ("transformers", "torch", "torchvision")
-COLUMNS = ("family", "for example", *CHECKS, WITHOUT_TORCHVISION)
+COLUMNS = ("family", "for example", "asked for a page", "writes", *CHECKS, WITHOUT_TORCHVISION)
+
+
+def known(family, folder):
+    """What `families.yaml` says about a family whose model is in a folder."""
+    model_type = json.loads((folder / "config.json").read_text())["model_type"]
+    found = family_of(model_type, folder.name)
+    prompt = {None: "as any other", "": "without words"}.get(found.prompt)
+    cut = f"{(found.prompt or '')[:30]}{'…' if len(found.prompt or '') > 30 else ''}"
+    return {
+        "for example": f"`{family.model}`",
+        "asked for a page": prompt or f"`{cut}`",
+        "writes": found.form,
+    }
 
 
 def refusal(folder):
@@ -214,12 +247,12 @@ def refusal(folder):
 
 def tried(family, folder):
     """What is found out about a family on this machine: cells of its row by column."""
-    model, images = folder / "model", folder / "images"
+    model, images = folder / family.folder, folder / "images"
     images.mkdir()
     save_tiny_model(family, model)
     if not HAS_TORCHVISION:
         return {WITHOUT_TORCHVISION: "no" if refusal(model) else "yes"}
-    cells = {}
+    cells = known(family, model)
     for column, check in CHECKS.items():
         try:
             check(model, images)
@@ -254,7 +287,7 @@ def main():
     if HAS_TORCHVISION or len(sys.argv) != 2:
         sys.exit(__doc__)
     path = os.pathsep.join([sys.argv[1], os.environ.get("PYTHONPATH", "")])
-    command = [sys.executable, "-m", "model_families"]
+    command = [sys.executable, "-m", "models.model_families"]
     child = subprocess.run(
         command, env=os.environ | {"PYTHONPATH": path}, stdout=subprocess.PIPE, check=True
     )
@@ -262,7 +295,7 @@ def main():
     lines = [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
     for family in FAMILIES:
         cells = found[family.name] | without[family.name]
-        cells |= {"family": family.name, "for example": f"`{family.model}`"}
+        cells |= {"family": family.name}
         lines.append(f"| {' | '.join(cells[column] for column in COLUMNS)} |")
     before, after = DOCS.read_text(encoding="utf-8").split(BEGIN)
     lines += ["", f"Tried on a CPU with {', '.join(versions)}."]

@@ -137,7 +137,7 @@ def test_what_a_run_was_is_recorded(here, in_process, tiny_model):
     assert record["settings"]["decoding"] == {
         "max_new_tokens": 5,
         "temperature": 0.5,
-        "top_p": 1.0,
+        "top_p": None,
         "seed": 3,
         "schema": False,
     }

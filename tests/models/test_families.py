@@ -13,6 +13,7 @@ from models.model_families import (
     PROMPT,
     WITHOUT_TORCHVISION,
     assert_images_reach_their_items,
+    known,
     make_backend,
     questions,
     refusal,
@@ -20,14 +21,17 @@ from models.model_families import (
     shown,
 )
 from PIL import Image
+from transformers import CONFIG_MAPPING
 
 from hdbench.errors import HdbenchError
 from hdbench.models.backend import ImageLimits, Observer, Question
+from hdbench.models.families import Family, families, family_of, template_of
 from hdbench.models.images import load_images
 from hdbench.models.local_model import LocalModel
 from hdbench.models.model_files import find_model
 
-pytestmark = pytest.mark.nightly
+OFTEN = ("LLaVA-NeXT", "GOT-OCR2", "Granite Docling")
+"""Families that are tried with every change; they need no torchvision."""
 
 
 @pytest.fixture(scope="module")
@@ -38,27 +42,84 @@ def got(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+@pytest.mark.parametrize(
+    "family",
+    [
+        pytest.param(
+            family, marks=pytest.mark.slow if family.name in OFTEN else pytest.mark.nightly
+        )
+        for family in FAMILIES
+    ],
+    ids=lambda family: family.name,
+)
 def test_a_family_does_what_the_documentation_says(family, tmp_path):
     cells = shown()[family.name]
-    assert cells["for example"] == f"`{family.model}`"
     assert {cells[column] for column in CHECKS} == {"yes"}
-    model, images = tmp_path / "model", tmp_path / "images"
+    model, images = tmp_path / family.folder, tmp_path / "images"
     images.mkdir()
     save_tiny_model(family, model)
+    assert known(family, model).items() <= cells.items()
     if not HAS_TORCHVISION:
         refused = refusal(model)
         assert cells[WITHOUT_TORCHVISION] == ("no" if refused else "yes")
         if refused:
-            assert refused.startswith("model: needs torchvision: install what local models need")
+            assert refused.startswith(
+                f"{family.folder}: needs torchvision: install what local models need"
+            )
             assert "\n" not in refused
             return
     for check in CHECKS.values():
         check(model, images)
 
 
-def test_the_documentation_has_every_family():
+@pytest.mark.slow
+def test_the_documentation_has_every_family_and_the_table_only_what_transformers_has():
     assert list(shown()) == [family.name for family in FAMILIES]
+    types = {name for family in families().values() for name in family.types}
+    assert types - set(CONFIG_MAPPING.keys()) == {"dots_ocr"}  # which comes with code of its own
+
+
+def test_a_family_is_told_by_its_type_and_where_that_does_not_do_by_its_name():
+    assert family_of("idefics3", "HuggingFaceM4/Idefics3-8B-Llama3").prompt is None
+    assert family_of("idefics3", "docling-project/SmolDocling-256M-preview").form == "doctags"
+    assert family_of("qwen2_5_vl", "Qwen/Qwen2.5-VL-3B-Instruct").schema_as is None
+    assert family_of("qwen2_5_vl", "numind/NuExtract-2.0-8B").schema_as == "template"
+    assert family_of("nobody_knows", "it") == Family()
+
+
+def test_a_template_has_the_fields_of_the_schema_and_what_kind_of_value_each_has():
+    schema = {
+        "type": "object",
+        "properties": {
+            "kind": {"enum": ["card", "letter", None]},
+            "author": {
+                "anyOf": [
+                    {"type": "null"},
+                    {"type": "object", "properties": {"name": {"type": ["string", "null"]}}},
+                ]
+            },
+            "years": {"type": "array", "items": {"type": "integer"}},
+            "price": {"type": "number"},
+            "is_signed": {"type": "boolean"},
+            "sent": {"type": "string", "format": "date"},
+        },
+    }
+    assert template_of(schema) == {
+        "kind": ["card", "letter"],
+        "author": {"name": "verbatim-string"},
+        "years": ["integer"],
+        "price": "number",
+        "is_signed": "boolean",
+        "sent": "date-time",
+    }
+
+
+@pytest.mark.nightly
+def test_a_model_that_fills_in_a_template_needs_a_schema(tmp_path):
+    folder = tmp_path / "NuExtract-2.0"
+    save_tiny_model(next(family for family in FAMILIES if family.name == "NuExtract"), folder)
+    with pytest.raises(HdbenchError, match=r"needs torchvision|the benchmark has none"):
+        make_backend(folder, schema=None)
 
 
 def encoded(folder, items):
@@ -73,6 +134,7 @@ def encoded(folder, items):
     return texts, len(inputs["pixel_values"])
 
 
+@pytest.mark.nightly
 def test_got_ocr2_is_asked_with_the_prompt_of_its_training(got):
     (one, two, again), images = encoded(got, [1, 2, 1])
     assert images == 4
@@ -84,6 +146,7 @@ def test_got_ocr2_is_asked_with_the_prompt_of_its_training(got):
     assert PROMPT not in one + two
 
 
+@pytest.mark.nightly
 def test_an_own_prompt_is_recorded_and_said(got, tiny_model, tmp_path):
     heard = []
 
@@ -103,18 +166,21 @@ def test_an_own_prompt_is_recorded_and_said(got, tiny_model, tmp_path):
     assert len(heard) == 1
 
 
+@pytest.mark.nightly
 def test_got_ocr2_refuses_an_item_that_is_a_text(got):
     replied = dict(make_backend(got).answer([Question("1", [], "<b>")]))
     assert replied["1"].text is None
     assert replied["1"].error.startswith("the model's processor refuses it: You must provide valid")
 
 
+@pytest.mark.nightly
 def test_an_answer_of_got_ocr2_ends_where_its_turn_ends(got):
     model = LocalModel(find_model(str(got), None), "cpu")
     saved = json.loads((got / "generation_config.json").read_text())["eos_token_id"]
     assert model.ends == {saved, model.tokenizer.convert_tokens_to_ids("<|im_end|>")}
 
 
+@pytest.mark.nightly
 def test_a_chat_template_beside_got_ocr2_changes_nothing(got, tmp_path):
     folder = shutil.copytree(got, tmp_path / "with-template")
     (folder / "chat_template.jinja").write_text("{{ messages[0]['content'][-1]['text'] }}")
@@ -134,6 +200,7 @@ def with_own_processor(tiny_model, folder, method):
     return folder
 
 
+@pytest.mark.nightly
 def test_a_processor_that_takes_tensors_as_an_argument_only(tiny_model, tmp_path):
     """As SmolVLM's: it hands on its own None instead of what is among the processor's options."""
     method = """
@@ -154,6 +221,7 @@ def test_a_processor_that_takes_tensors_as_an_argument_only(tiny_model, tmp_path
     assert {i: r.text for i, r in found.items()} == {i: r.text for i, r in expected.items()}
 
 
+@pytest.mark.nightly
 def test_missing_package_named_only_in_the_cause_is_reported(tiny_model, tmp_path):
     """As transformers 5.18 has it: it cannot import Gemma 4's processor, and does not say why."""
     assert not find_spec("timm"), "the tests do without it"
@@ -170,6 +238,7 @@ def test_missing_package_named_only_in_the_cause_is_reported(tiny_model, tmp_pat
         make_backend(folder, trust_remote_code=True)
 
 
+@pytest.mark.nightly
 def test_images_of_a_plain_llava_reach_their_items(tiny_model, tmp_path):
     items = [load_images(question.media, ImageLimits()) for question in questions(tmp_path)]
     assert_images_reach_their_items(tiny_model, items)

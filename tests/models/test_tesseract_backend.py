@@ -11,7 +11,7 @@ from rapidfuzz.distance import Levenshtein
 
 from hdbench.errors import HdbenchError
 from hdbench.models.backend import Asked, Question
-from hdbench.models.tesseract_backend import TIMEOUT, TesseractBackend
+from hdbench.models.tesseract_backend import TesseractBackend
 
 SCRIPTS = Path(__file__).parents[2] / "dataset_scripts"
 CARD = SCRIPTS / "zettelkatalog/sample/images/sample-01.jpg"
@@ -19,8 +19,8 @@ CARD = SCRIPTS / "zettelkatalog/sample/images/sample-01.jpg"
 pytestmark = [pytest.mark.needs("tesseract"), pytest.mark.nightly]
 
 
-def backend(timeout=TIMEOUT, **asked):
-    return TesseractBackend(Asked("tesseract", **asked), "", None, timeout=timeout)
+def backend(**asked):
+    return TesseractBackend(Asked("tesseract", **asked), "", None)
 
 
 def texts(*media):

@@ -107,9 +107,9 @@ def test_a_local_model_gets_texts_and_filled_in_prompts(tiny_model, tmp_path):
     )
     encode, given = backend._model.encode, []
 
-    def seen(items, prompts):
+    def seen(items, prompts, schema):
         given.extend(zip(map(len, items), prompts, strict=True))
-        return encode(items, prompts)
+        return encode(items, prompts, schema)
 
     backend._model.encode = seen
     questions = [

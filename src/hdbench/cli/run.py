@@ -67,12 +67,13 @@ def command(
             where an answer is one text, as in a collection of transcriptions.
         option: An option of the model, such as temperature=0.7; may be repeated. max_new_tokens,
             temperature, top_p, seed: a server is sent only those that you give, and a local model
-            answers greedily, with 4096 tokens at most, without them; schema: hold answers to
-            the benchmark's JSON Schema (true or false; by default a server is asked to); max_side
-            (2048): larger images are scaled down; pages (5) of a PDF; timeout (300) of a request in
-            seconds; concurrency (4): requests to a server, or images for Tesseract, at once; for
-            local models batch_size (1), revision on the Hub, and trust_remote_code (false): run
-            Python code from the model's repository.
+            answers greedily, with the tokens that its family needs at most (mostly 4096), without
+            them; schema: hold answers to the benchmark's JSON Schema (true or false; by default a
+            server is asked to); max_side (2048): larger images are scaled down; pages (5) of a PDF;
+            timeout (300) of a request, or of an image for Tesseract, in seconds; concurrency (4):
+            requests to a server, or images for Tesseract, at once; for local models batch_size (1),
+            revision on the Hub, and trust_remote_code (false): run Python code from the model's
+            repository.
         price: US dollars per million tokens, those in and those out; where a server says what an
             answer cost, as OpenRouter does, that counts. Without either, no price is shown.
         without_media: Ask with the prompt alone, without the image or PDF: what a model scores

@@ -261,7 +261,7 @@ class Asked:
         limits: what is shown of an item.
         batch_size: items at once, for a local model.
         concurrency: requests at once, for a server; images at once, for Tesseract.
-        timeout: seconds for one request to a server.
+        timeout: seconds for one request to a server, or for one image.
         trust_remote_code: run code that the model's repository contains.
         own_prompt: ask with the prompt that a local model's family has for a page of text; None
             does so where it takes no other.

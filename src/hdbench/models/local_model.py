@@ -249,7 +249,7 @@ class LocalModel:
             # Only what is recorded: not the model's own repetition penalty, for example.
             self._model.generation_config = transformers.GenerationConfig(
                 do_sample=False,
-                eos_token_id=sorted(self.ends),
+                eos_token_id=sorted(self.ends) or None,
                 pad_token_id=self._processor.tokenizer.pad_token_id,
             )
         return self._model
@@ -277,10 +277,6 @@ class LocalModel:
             ends = self.tokenizer.eos_token_id
         vocabulary = self.tokenizer.get_vocab()
         known = {vocabulary[stop] for stop in self.family.stops if stop in vocabulary}
-        if ends is None and not known:
-            raise HdbenchError(
-                "{model}: no token that ends an answer is known", model=self.source.name
-            )
         return frozenset(known.union(ends if isinstance(ends, list) else {ends} - {None}))
 
     def _check_memory(self, error: Exception) -> None:

@@ -10,6 +10,8 @@ from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError
 from hdbench.models.backend import Asked, Decoding, ImageLimits
 
+_OF_ASKED = {"revision", "batch_size", "concurrency", "timeout", "trust_remote_code"}
+
 
 class RunOptions(Strict):
     """How a model is asked. What can change an answer must be the same in a run that is resumed.
@@ -28,7 +30,7 @@ class RunOptions(Strict):
             server is asked to, and a local model is not.
         seed: of the sampling.
         temperature: of the sampling; 0 is greedy, as a local model is by default.
-        timeout: seconds that one request to a server may take.
+        timeout: seconds that one request to a server may take, or one image for Tesseract.
         top_p: the share of the probability that nucleus sampling keeps.
         trust_remote_code: run Python code from the model's repository.
     """
@@ -79,12 +81,8 @@ class RunOptions(Strict):
         return Asked(
             model,
             endpoint=endpoint,
-            revision=self.revision,
             decoding=Decoding(self.max_new_tokens, self.temperature, self.top_p, self.seed),
             schema=self.schema_,
             limits=ImageLimits(self.max_side, self.pages),
-            batch_size=self.batch_size,
-            concurrency=self.concurrency,
-            timeout=self.timeout,
-            trust_remote_code=self.trust_remote_code,
+            **self.model_dump(include=_OF_ASKED),
         )

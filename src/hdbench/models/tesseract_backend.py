@@ -20,8 +20,6 @@ PROGRAM = "tesseract"
 LANGUAGES = "deu+Fraktur"
 _PACKAGES = Message("tesseract-ocr, tesseract-ocr-deu and tesseract-ocr-script-frak")
 
-TIMEOUT = 120.0
-"""Maximum seconds for reading one image."""
 _AT_ONCE = 30  # seconds for the program to say what it has
 
 
@@ -34,30 +32,21 @@ class TesseractBackend(Backend):
         asked: what is shown of an item.
         prompt: not asked.
         schema: of no use, as nothing but a text is read.
-        timeout: seconds for one image; an item that takes longer is an error.
 
     Raises:
         HdbenchError: Tesseract or its language data is not installed.
     """
 
-    def __init__(
-        self,
-        asked: Asked,
-        prompt: str,
-        schema: dict[str, Any] | None,
-        *,
-        timeout: float = TIMEOUT,
-    ) -> None:
+    def __init__(self, asked: Asked, prompt: str, schema: dict[str, Any] | None) -> None:
         super().__init__(asked, prompt, schema)
         _check_languages()
-        self._timeout = timeout
 
     def settings(self) -> Mapping[str, Any]:
         """Return Tesseract's version and languages, and the image limits."""
         return {
             "tesseract": _version(),
             "languages": LANGUAGES,
-            "timeout": self._timeout,
+            "timeout": self.asked.timeout,
             **dataclasses.asdict(self.asked.limits),
         }
 
@@ -86,7 +75,7 @@ class TesseractBackend(Backend):
         begun = time.monotonic()
         try:
             images = load_images(question.media, self.asked.limits)
-            texts = [_read(image, self._timeout) for image in images]
+            texts = [_read(image, self.asked.timeout) for image in images]
         except HdbenchError as error:
             seconds = time.monotonic() - begun
             return question.id, Reply(None, seconds=seconds, error=error.message)

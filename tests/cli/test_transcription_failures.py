@@ -3,10 +3,17 @@
 import html
 import json
 import random
+import re
+import shutil
 
 import pytest
+from helpers.waiting import until
+from starlette.testclient import TestClient
 
 from hdbench.benchmarks.titles import FieldTitles
+from hdbench.home.app import Home, build_app
+from hdbench.home.collection import key_of
+from hdbench.home.used import Used
 from hdbench.output.leaderboard.boards import leaderboards
 from hdbench.output.leaderboard.tables import leaderboard_page
 from hdbench.output.leaderboard.words import verdict as verdict_of
@@ -111,6 +118,22 @@ def test_compare_says_both_sentences(wine, run_hdbench):
     assert "Neither failed on any of 30 items; up to 11.6 % is not excluded." in said
     done = run_hdbench("--language", "de", "compare", "lucky.json", "stuck.json", cwd=wine)
     assert "Bei den 10 Einträgen, bei denen keiner versagt" in " ".join(done.stdout.split())
+
+
+def test_the_home_says_the_same(wine, tmp_path):
+    shutil.copytree(wine, tmp_path / "place")
+    (tmp_path / "place/runs").mkdir()
+    for name in ("lucky", "steady"):
+        shutil.copy(wine / f"{name}.jsonl", tmp_path / f"place/runs/wine_{name}.jsonl")
+    used = Used(tmp_path / "state")
+    used.add(tmp_path / "place/wine")
+    home = Home(used)
+    client = TestClient(build_app(home), base_url="http://127.0.0.1" + home.root)
+    address = f"/{key_of(tmp_path / 'place/wine')}/compare"
+    page = until(lambda: re.search('class="verdict".*', client.get(address).text, re.DOTALL))[0]
+    assert "rate without failures is 0.0250 for lucky and 0.0400 for steady" in page
+    assert "Neither failed on any of 30 items; up to 11.6 % is not excluded." in page
+    home.close()
 
 
 def test_the_space_says_the_same(wine):

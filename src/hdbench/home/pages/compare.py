@@ -58,7 +58,7 @@ def _show(visit: Visit) -> Mapping[str, Any]:
     return shown | {
         "board": board,
         "others": others,
-        "verdict": " ".join(verdict(board, language)),
+        "verdict": verdict(board, language),
         "rows": rows,
         "columns": {
             key: column_name(key, board, language)

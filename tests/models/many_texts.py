@@ -45,8 +45,7 @@ class Counting:
         self.started: Counter[str] = Counter()
         self.times: dict[str, tuple[float, float]] = {}
         self.seconds = seconds
-        priced = {"id": "m", "pricing": {"prompt": "0.000001", "completion": "0.00001"}}
-        self._server = FaultyServer(self._respond, models=[priced])
+        self._server = FaultyServer(self._respond, models=["m"])
         self.url = self._server.url
         self._free = threading.Event()
         self._free.set()

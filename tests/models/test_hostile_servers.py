@@ -14,7 +14,6 @@ from hdbench.errors import HdbenchError
 from hdbench.models.answers_file import AnswersFile
 from hdbench.models.backend import SILENT, Observer, Question
 from hdbench.models.endpoint_backend import EndpointBackend
-from hdbench.models.endpoint_listing import listed_prices
 from hdbench.models.run import as_answer
 
 pytestmark = pytest.mark.nightly
@@ -205,12 +204,6 @@ def test_a_response_of_nothing_but_brackets_takes_no_memory(status, body):
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 10 * len(body)
-
-
-def test_prices_that_cannot_be_are_none():
-    for price in ("1e302", "1e999", "-1", "NaN", "9" * 5000, [], True):
-        prices = listed_prices({"pricing": {"prompt": price, "completion": "0.1"}})
-        assert prices is None or prices.of(2**53, 2**53) < 1e20
 
 
 @pytest.mark.parametrize("value", ["1e999", "-5", "NaN", "9" * 4000, "[1]", "1.5", '"812"', "true"])

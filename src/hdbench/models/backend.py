@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, Message
-from hdbench.models.endpoint_listing import Prices
 from hdbench.models.model_files import model_name
 from hdbench.models.server import addresses_with_keys
 from hdbench.models.stored_image import StoredImage
@@ -193,10 +192,6 @@ class Backend(ABC):
         Raises:
             HdbenchError: nothing can be answered at all: no such model, no connection, a wrong key.
         """
-
-    def prices(self) -> Prices | None:
-        """Return the server's prices for the model; None if it does not list them."""
-        return None
 
     def close(self) -> None:  # noqa: B027  most hold nothing
         """Release its resources."""

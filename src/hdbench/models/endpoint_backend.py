@@ -34,7 +34,7 @@ from hdbench.models.backend import (
 )
 from hdbench.models.completion import body_of, error_in, read_completion, refused_parameter
 from hdbench.models.endpoint_client import connected
-from hdbench.models.endpoint_listing import Prices, listed_model, listed_prices, served_model
+from hdbench.models.endpoint_listing import served_model
 from hdbench.models.images import encoded_images, why_unreadable
 from hdbench.models.sent_schema import SchemaCheck, response_format
 from hdbench.models.server import COMPLETIONS, OWN_KEY, Server
@@ -147,10 +147,6 @@ class EndpointBackend(Backend):
             "streams": self._streams,
             "openai": importlib.metadata.version("openai"),
         }
-
-    def prices(self) -> Prices | None:
-        """See `Backend.prices`."""
-        return listed_prices(listed_model(self.models(), self.asked.model))
 
     def models(self) -> list[dict[str, Any]]:
         """Return the server's list of models from the first request; empty if it has none."""

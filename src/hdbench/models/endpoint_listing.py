@@ -1,46 +1,12 @@
-"""The models that a server lists: the one that answers, a check that it is the same, its price."""
+"""The models that a server lists: the one that answers, and a check that it is the same."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from hdbench.errors import HdbenchError
 
-MILLION = 1_000_000
-MOST = 1e9
-"""US dollars per million tokens: a higher price is not believed."""
-
 _NAMES = ("root", "id")
 """Keys that tell models apart: in vLLM, `root` is the loaded model and `id` the name it serves."""
-
-
-class Prices(NamedTuple):
-    """US dollars per million tokens."""
-
-    input: float
-    output: float
-
-    def of(self, input: float, output: float) -> float:  # noqa: A002  the word of the answers
-        """Return the cost of these tokens, in US dollars."""
-        return (input * self.input + output * self.output) / MILLION
-
-
-def listed_prices(listed: Mapping[str, Any]) -> Prices | None:
-    """Return the prices that a server lists for a model; None if it lists none that can be read.
-
-    Servers write them in one of two ways: `prompt` and `completion` are US dollars per token,
-    `input` and `output` are US dollars per million tokens.
-    """
-    pricing = listed.get("pricing")
-    if not isinstance(pricing, dict):
-        return None
-    for names, factor in ((("prompt", "completion"), MILLION), (("input", "output"), 1)):
-        try:
-            rates = [float(pricing[name]) * factor for name in names]
-        except (KeyError, TypeError, ValueError, OverflowError):
-            continue
-        if all(0 <= price < MOST for price in rates):
-            return Prices(*rates)
-    return None
 
 
 def listed_model(models: Sequence[Mapping[str, Any]], model: str) -> Mapping[str, Any]:

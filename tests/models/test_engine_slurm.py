@@ -1,12 +1,14 @@
 """Runs on a real Slurm of one node."""
 
+import os
+import signal
 import tempfile
 from pathlib import Path
 
 import pytest
 from helpers.slurm import Slurm
 from helpers.waiting import until
-from models.many_texts import KEY, Counting, Run, write_texts
+from models.many_texts import KEY, Counting, Run, asking, write_texts
 
 AT_ONCE = 4  # requests that a part has in flight
 ITEMS = 80
@@ -51,3 +53,35 @@ def test_parts_that_were_killed_are_asked_again_and_no_others(tmp_path, slurm):
     files = [path for path in run.folder.rglob("*") if path.is_file()]
     assert {"executor.json", "executor.pik"} <= {path.name for path in files}
     assert not any(KEY.encode() in path.read_bytes() for path in files)
+
+
+@pytest.mark.nightly
+@pytest.mark.needs("slurm")
+def test_a_killed_task_and_a_requeued_node_cost_no_item_a_third_request(tmp_path, slurm):
+    write_texts(tmp_path, ITEMS)
+    with Counting() as server:
+        run = Run(tmp_path, server.url, slurm.environment | {"SBATCH_TIMELIMIT": "10"})
+        server.hold()
+        assert run.run(*SLURM).returncode == 0
+        until(lambda: run.recorded() >= 8, what="the first answers")
+        _, second = sorted(name for name, state in slurm.queue().items() if state == "RUNNING")
+        # The process that asks dies as by kill -9; its part is not finished.
+        for process in asking("1/4"):
+            os.kill(process, signal.SIGKILL)
+        # The other task's node is lost for Slurm, which starts it again by itself.
+        slurm.run("scontrol", "requeue", second)
+        server.release()
+        until(lambda: not slurm.queue(), what="the queue")
+        scored = " ".join(run.hdbench("score", "hdb/texts", "runs/a").stdout.split())
+        assert "part 1 of 4 is not finished" in scored
+        left = ITEMS - run.recorded()
+        before = sum(server.started.values())
+        done = run.run(*SLURM)
+        assert done.returncode == 0, done.stderr
+        until(lambda: not slurm.queue(), what="the queue")
+        run.check_whole(ITEMS)
+        assert sum(server.started.values()) - before == left
+        assert max(server.started.values()) <= 2
+        assert len(server.again) <= 2 * AT_ONCE  # only what was in flight in those two
+        assert f"runs/a: {ITEMS} of {ITEMS} items answered" in run.run(*SLURM).stdout
+        assert sum(server.started.values()) - before == left

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -10,6 +11,7 @@ import threading
 import pytest
 from helpers.waiting import until
 from models.faulty_server import FaultyServer, Response, completion
+from models.many_texts import Counting, Run, asking, write_texts
 
 CARDS = [f"sample-{number:02}" for number in range(1, 9)]
 ANSWER = json.dumps({"publication": {"year": 1898}})
@@ -193,3 +195,26 @@ def test_an_address_with_a_secret_is_not_written_by_an_engine(here, hdbench):
         assert "must not hold a password or a query" in done.stderr
         assert "secret" not in done.stderr
     assert not (here / "parts").exists()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("who", ["a part", "the engine"])
+def test_a_local_engine_that_is_killed_goes_on_and_asks_no_item_a_third_time(tmp_path, who):
+    write_texts(tmp_path, 80)
+    with Counting() as server:
+        run = Run(tmp_path, server.url)
+        server.hold()
+        engine = run.start("--engine", "local", "--tasks", 2)
+        until(lambda: run.recorded() >= 8, what="the first answers")
+        killed = asking("1/2") if who == "a part" else [engine.pid]
+        for process in killed:
+            os.kill(process, signal.SIGKILL)
+        server.release()
+        assert engine.wait(300) != 0
+        if who == "a part":
+            assert "not finished: part-1-of-2: " in run.log
+        done = run.run("--engine", "local", "--tasks", 2)
+        assert done.returncode == 0, done.stderr
+        run.check_whole(80)
+        assert max(server.started.values()) <= 2
+        assert len(server.again) <= 8

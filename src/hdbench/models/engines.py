@@ -156,7 +156,7 @@ def start_parts(
         )
     unfinished = _unfinished(plan, run, tasks, again=again)
     logs = str(run.absolute() / LOGS)
-    if engine == "slurm":
+    if engine == "slurm" and unfinished:
         return _submit(AskPart(run, arguments, is_job=True), tasks, unfinished, logs)
     devices = accelerators() if plan.asked.kind.loads_model else ()
     interrupted = False

@@ -82,6 +82,30 @@ def test_a_local_model_gets_the_same_prompt(here, tiny_model):
     assert scored("runs/a")["items"] == 2
 
 
+@pytest.mark.slow
+def test_a_model_with_a_prompt_for_pages_is_asked_with_it_unless_the_user_has_another(here):
+    from helpers.tiny_models import FAMILIES, save_tiny_model  # noqa: PLC0415  slow to import
+
+    docling = next(family for family in FAMILIES if family.name == "Granite Docling")
+    save_tiny_model(docling, here / docling.folder)
+    command = ("run", "hdb/pages", "--model", docling.folder, "--option", "max_new_tokens=4")
+    (here / "mine.txt").write_text("Read.")
+    own = "Convert this page to docling."
+    for folder, asked, sent in (
+        ("runs/a", ("--as-text",), own),
+        ("runs/b", (), own),
+        ("runs/c", ("--as-text", "--prompt", "mine.txt"), None),
+    ):
+        done = hdbench(*command, *asked, "-o", folder)
+        assert done.exit_code == 0, (done.output, done.exception)
+        assert (
+            json.loads((here / folder / "run.json").read_text())["settings"].get("own_prompt")
+            == sent
+        )
+        assert ("is asked with its own prompt" in done.stderr) == (sent is not None)
+        assert scored(folder)["items"] == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [

@@ -17,7 +17,6 @@ from models.model_families import (
     make_backend,
     questions,
     refusal,
-    replies,
     shown,
 )
 from PIL import Image
@@ -198,27 +197,6 @@ def with_own_processor(tiny_model, folder, method):
     own = {"processor_class": "OwnProcessor", "auto_map": {"AutoProcessor": "own.OwnProcessor"}}
     path.write_text(json.dumps(json.loads(path.read_text()) | own))
     return folder
-
-
-@pytest.mark.nightly
-def test_a_processor_that_takes_tensors_as_an_argument_only(tiny_model, tmp_path):
-    """As SmolVLM's: it hands on its own None instead of what is among the processor's options."""
-    method = """
-        def apply_chat_template(
-            self, conversation, return_tensors=None, processor_kwargs=None, **kwargs
-        ):
-            return super().apply_chat_template(
-                conversation,
-                return_tensors=return_tensors,
-                processor_kwargs=processor_kwargs,
-                **kwargs,
-            )
-    """
-    folder = with_own_processor(tiny_model, tmp_path / "model", method)
-    asked = questions(tmp_path)
-    expected = replies(make_backend(tiny_model), asked)
-    found = replies(make_backend(folder, batch_size=3, trust_remote_code=True), asked)
-    assert {i: r.text for i, r in found.items()} == {i: r.text for i, r in expected.items()}
 
 
 @pytest.mark.nightly

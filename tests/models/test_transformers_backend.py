@@ -16,8 +16,10 @@ from transformers import AutoModelForImageTextToText, AutoProcessor
 from hdbench.common.extras import install_command
 from hdbench.errors import HdbenchError
 from hdbench.models import transformers_backend
+from hdbench.models.answers_file import read_answers
 from hdbench.models.backend import Decoding, ImageLimits, Observer, Question
 from hdbench.models.images import load_images
+from hdbench.models.run import run_model
 from hdbench.models.transformers_backend import TransformersBackend
 
 pytestmark = pytest.mark.nightly
@@ -206,10 +208,39 @@ def test_memory_that_does_not_suffice_ends_the_run_after_what_was_answered(
         assert what_would_do in str(stopped.value)
 
 
-def test_a_smaller_batch_is_no_other_run(tiny_model):
-    large, small = (make_backend(tiny_model, batch_size=size) for size in (8, 1))
-    assert large.settings() == small.settings()
-    assert [backend.hardware()["batch_size"] for backend in (large, small)] == [8, 1]
+def test_memory_that_does_not_suffice_for_the_processor_ends_the_run(
+    tiny_model, questions, monkeypatch
+):
+    def without_memory(*_arguments, **_options):
+        raise MemoryError
+
+    backend = make_backend(tiny_model)
+    monkeypatch.setattr(backend._model._processor, "apply_chat_template", without_memory)
+    with pytest.raises(HdbenchError, match="memory does not suffice"):
+        answers(backend, questions)
+
+
+def test_a_run_without_memory_goes_on_with_a_smaller_batch(tiny_model, questions, tmp_path):
+    def run(backend):
+        of = {"benchmark": "hdb/cards", "model": "tiny", "items": None}
+        settings = of | {"settings": backend.settings()}
+        return run_model(backend, questions, tmp_path / "run", settings)
+
+    def with_room_for_three_images(pixel_values):
+        if len(pixel_values) > 3:
+            raise MemoryError
+
+    large, small = (make_backend(tiny_model, batch_size=size) for size in (2, 1))
+    for backend in (large, small):
+        on_images(backend, with_room_for_three_images)
+    with pytest.raises(HdbenchError, match="memory does not suffice"):
+        run(large)  # one and two images; one and three
+    answered = list(read_answers(tmp_path / "run/answers.jsonl"))
+    assert [answer["id"] for answer in answered] == ["item-0", "item-1"]
+    outcome = run(small)
+    assert (outcome.answered, outcome.failed) == (7, 0)
+    sittings = json.loads((tmp_path / "run/run.json").read_text())["sittings"]
+    assert [sitting["hardware"]["batch_size"] for sitting in sittings] == [2, 1]
 
 
 def test_another_failure_of_the_model_ends_the_run(tiny_model, questions):

@@ -26,6 +26,10 @@ _OUT_OF_MEMORY = re.compile(
 )
 
 
+class NoMemoryError(HdbenchError):
+    """Memory does not suffice: the run stops."""
+
+
 class LocalModel:
     """A model; its weights are loaded when it first generates.
 
@@ -84,6 +88,7 @@ class LocalModel:
             schema: the answer schema, for a family that takes it as a template.
 
         Raises:
+            NoMemoryError: memory does not suffice.
             HdbenchError: the model cannot take one of them.
         """
         turns = [
@@ -116,6 +121,7 @@ class LocalModel:
                 )
             longest = inputs["attention_mask"].sum(dim=1).max().item()
         except Exception as error:  # each model's processor has errors of its own
+            self._check_memory(error)
             raise HdbenchError(
                 "the model's processor refuses it: {why}", why=one_line(error)
             ) from error
@@ -283,11 +289,11 @@ class LocalModel:
         """Say what would help where memory does not suffice.
 
         Raises:
-            HdbenchError: it does not.
+            NoMemoryError: it does not.
         """
         is_runtime = isinstance(error, RuntimeError)
         if isinstance(error, MemoryError) or (is_runtime and _OUT_OF_MEMORY.search(str(error))):
-            raise HdbenchError(
+            raise NoMemoryError(
                 "{model}: memory does not suffice ({device}: {why}): ask with --option "
                 "batch_size=1, show smaller images (--option max_side=N), or take a smaller or "
                 "quantised model; the answers so far are kept",

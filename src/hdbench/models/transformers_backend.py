@@ -25,7 +25,7 @@ from hdbench.models.backend import (
     in_order,
 )
 from hdbench.models.images import load_images, why_unreadable
-from hdbench.models.local_model import LocalModel
+from hdbench.models.local_model import LocalModel, NoMemoryError
 from hdbench.models.logits import SchemaGrammar
 from hdbench.models.model_files import find_model
 
@@ -221,6 +221,8 @@ class TransformersBackend(Backend):
         prompts = [item.question.in_prompt(self.prompt) for item in items]
         try:
             inputs = self._model.encode([item.images for item in items], prompts, self.schema)
+        except NoMemoryError:
+            raise
         except HdbenchError as error:
             if len(items) == 1:
                 return [_Batch(ids, None, error.message)]

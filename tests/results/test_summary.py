@@ -3,10 +3,8 @@
 import pytest
 
 from hdbench.answers.answer import Answer
-from hdbench.results.files import read_result, write_records
 from hdbench.results.items import score_items
 from hdbench.results.parts import ScoredDataset
-from hdbench.results.record import to_record
 from hdbench.results.summary import ResultSummary
 from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.metric import EFFORT
@@ -124,22 +122,6 @@ def test_correction_effort_does_not_change_other_intervals():
     other.statistics.update({name: list(range(32)) for name in EFFORT})  # all rows now differ
     assert other.effort != one.effort
     assert other.intervals.figures == one.intervals.figures
-
-
-def test_a_result_from_before_corrections_were_counted_is_read(tmp_path):
-    metric = make_metric("zettel_f1")
-    pairs = [(TRUTH | {"year": 1925}, TRUTH), (TRUTH, TRUTH)] * 10
-    record = to_record(result_of(metric, pairs))
-    assert record["effort"]["corrections"] == 0.5
-    write_records(tmp_path / "new.json", [record])
-    assert read_result(tmp_path / "new.json").effort == result_of(metric, pairs).effort
-    old = {name: value for name, value in record.items() if name != "effort"}
-    old["statistics"] = {k: v for k, v in record["statistics"].items() if k not in EFFORT}
-    write_records(tmp_path / "old.json", [old])
-    result = read_result(tmp_path / "old.json")
-    assert result.effort is None
-    assert sentences(result) == "10 of 20 items need no correction. F1 (micro) 0.8333."
-    assert result.rates == read_result(tmp_path / "new.json").rates
 
 
 def test_transcriptions_say_what_their_errors_are():

@@ -236,6 +236,18 @@ def test_a_model_alone_is_first():
     assert alone.rank == Ranks(1, 1)
 
 
+def test_the_first_two_models_are_compared_by_the_means_of_their_runs():
+    """On the 29 pages that no run failed on."""
+    a = [pages([0.02] * 30), pages([0.04] * 30)]
+    b = [pages([0.06] * 29 + [2.0]), pages([0.07] * 30)]
+    first, second, third = rank_models({"a": a, "b": b, "c": [pages([0.9] * 30)]}, **CER)
+    assert (first.pair, third.pair) == (None, None)
+    assert (second.pair.names, second.pair.items) == (("a", "b"), 30)
+    assert second.pair.verdict.failures.read == 29
+    common = second.pair.common
+    assert (common.a, common.b) == (pytest.approx(0.03), pytest.approx(0.065))
+
+
 def test_failures_of_one_run_do_not_count_in_the_other_ones_rate():
     """On the ten pages that both read, they are alike; on the rest, only one has errors."""
     a = pages([0.1] * 10 + [5.0] * 10)

@@ -1,5 +1,6 @@
 """Files of answers in JSON: one entry per line, a list of entries, or an object id → answer."""
 
+import mmap
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -40,8 +41,6 @@ RESULT = (b"protocol", b"signature", b"unanswered", b"unparsable")
 """Keys of every result that `hdbench score` writes; several results are in a list under `runs`."""
 
 _RESULT_KEYS = [re.compile(rb'"' + key + rb'"\s*:') for key in RESULT]
-_HEAD = 2**20  # bytes
-_OVERLAP = 2**10  # more than a key and the white space after it
 
 
 class LinesFile(NamedTuple):
@@ -222,24 +221,19 @@ def is_result(path: Path) -> bool:
     """Tell whether a file is a result of `hdbench score`, or several, rather than answers.
 
     Answers may be large, and are not parsed for it: their first line tells them from a result, or
-    else the file is searched, piece by piece, for the keys that every result has. A file that
-    cannot be read is not a result.
+    else the file is searched for the keys that every result has. A file that cannot be read is not
+    a result.
     """
     if not path.is_file():  # a pipe or device might never end
         return False
     try:
         with path.open("rb") as file:
-            return is_one_object(file) and _has_result_keys(file)
+            if not is_one_object(file):
+                return False
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as raw:
+                return all(key.search(raw) for key in _RESULT_KEYS)
     except OSError:
         return False
-
-
-def _has_result_keys(file: BinaryIO) -> bool:
-    missing, piece = _RESULT_KEYS, b""
-    while missing and (block := file.read(_HEAD)):
-        piece = piece[-_OVERLAP:] + block
-        missing = [key for key in missing if not key.search(piece)]
-    return not missing
 
 
 def is_one_object(file: BinaryIO) -> bool:

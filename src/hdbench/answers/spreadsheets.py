@@ -46,7 +46,7 @@ def read_sheets(file: Path, name: str) -> Iterator[Sheet]:
         name: what messages call it.
 
     Raises:
-        HdbenchError: it is damaged, has a password, is too large, or has a formula without a value.
+        HdbenchError: it is damaged, is too large, or has a formula without a value.
         MissingExtraError: a package of the extra is not installed.
     """
     with read_errors(name):
@@ -55,7 +55,7 @@ def read_sheets(file: Path, name: str) -> Iterator[Sheet]:
             yield from _excel(file, name, has_formulas) if is_excel else _open_document(file, name)
         except HdbenchError:
             raise
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
             raise _damaged(name, error) from error
 
 
@@ -69,8 +69,6 @@ def _check(file: Path, name: str) -> tuple[bool, bool]:
     tags, has_formulas = 0, False
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
-        if any(member.flag_bits & 1 for member in members):
-            raise HdbenchError("{place}: has a password: save it without", place=name)
         # No member gives more than its header says.
         if sum(member.file_size for member in members) > MAX_WORKBOOK:
             raise too_large
@@ -133,7 +131,10 @@ def _rows(sheet: Any, written: Any, where: str) -> list[list[Any]]:
     sheet.reset_dimensions()
     rows: list[list[Any]] = []
     cells = 0
-    formulas: Iterator[Any] = iter(()) if written is None else _all_rows(written)
+    formulas: Iterator[Any] = iter(())
+    if written is not None:
+        written.reset_dimensions()
+        formulas = written.iter_rows()
     for number, row in enumerate(sheet.iter_rows(), start=1):
         cells = max(cells, len(row))
         if number > MAX_ROWS or number * cells > MAX_CELLS:
@@ -149,11 +150,6 @@ def _rows(sheet: Any, written: Any, where: str) -> list[list[Any]]:
                     column=column_letter(cell.column),
                 )
     return rows
-
-
-def _all_rows(sheet: Any) -> Iterator[Any]:
-    sheet.reset_dimensions()
-    yield from sheet.iter_rows()
 
 
 def _value(cell: Any, where: str) -> Any:

@@ -1,7 +1,6 @@
 """Tables, whatever they come as, before their columns are mapped to fields."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise, zip_longest
@@ -313,20 +312,15 @@ def _titles(texts: list[str], place: str, notes: list[str]) -> list[str]:
                 place=place,
                 most=MAX_TITLE,
             )
-    taken, seen = set(texts), set[str]()
-    counts: Counter[str] = Counter()  # so that each number is tried only once
-    names: list[str] = []
-    again: list[str] = []
+    taken, titles, again = set(texts), dict[str, None](), list[str]()
     for number, text in enumerate(texts, start=1):
-        title = base = text or f"column {number}"
-        while (not text or text in seen) and title in taken:
-            counts[base] += 1
-            title = f"{base} ({counts[base] + 1})"
-        if text in seen:
-            again.append(title)
-        seen |= {text} - {""}
+        title = text or f"column {number}"
+        if text in titles or (not text and title in taken):
+            numbered = (f"{title} ({count})" for count in range(2, MAX_COLUMNS + 2))
+            title = next(name for name in numbered if name not in taken)
+            again += [title] if text else []
         taken.add(title)
-        names.append(title)
+        titles[title] = None
     if again:
         notes.append(
             Message(
@@ -335,7 +329,7 @@ def _titles(texts: list[str], place: str, notes: list[str]) -> list[str]:
                 names=shown(again),
             )
         )
-    return names
+    return list(titles)
 
 
 def _body(columns: Sequence[str], header: Row, rows: Iterable[Row]) -> list[tuple[str, list[str]]]:

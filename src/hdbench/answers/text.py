@@ -1,6 +1,7 @@
 """The record in what a model wrote, and what had to be done to find it."""
 
 import json
+from functools import cached_property
 from itertools import islice
 from typing import Any
 from urllib.parse import unquote
@@ -87,8 +88,15 @@ class _Reader:
         self.schema = schema
         self.kinds: list[Kind] = []  # of what was found that is not a record
         self.texts, self.nodes = MAX_TEXTS, MAX_NODES
-        self.blocks = Blocks(lists=bool(schema.list_of_objects), is_whole=schema.has_required)
-        self.joiner = Joiner(schema)
+
+    @cached_property
+    def blocks(self) -> Blocks:  # which most answers do not need, nor what follows
+        schema = self.schema
+        return Blocks(lists=bool(schema.list_of_objects), is_whole=schema.has_required)
+
+    @cached_property
+    def joiner(self) -> Joiner:
+        return Joiner(self.schema)
 
     def read(self, value: Any) -> Answer:
         """Return the record in an answer; if it holds none, what it is instead."""

@@ -12,9 +12,9 @@ from hdbench.answers.cells import kind_of
 from hdbench.answers.columns import KEY, propose
 from hdbench.answers.in_memory import Entry, entries, write_entries
 from hdbench.answers.records import mapped
-from hdbench.answers.schema import schema_of
 from hdbench.answers.tables import rows_table
 from hdbench.benchmarks.benchmark import METADATA, SCHEMA, Benchmark, load_benchmark
+from hdbench.benchmarks.form_of_truths import schema_of
 from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.benchmarks.truths import TRUTH, TRUTHS

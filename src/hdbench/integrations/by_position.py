@@ -8,7 +8,8 @@ from typing import Any
 from hdbench.answers import ReadAs
 from hdbench.answers.answer import WrittenAnswer
 from hdbench.answers.answers import AnswerReader
-from hdbench.answers.schema import AnswerSchema, schema_of
+from hdbench.answers.schema import AnswerSchema
+from hdbench.benchmarks.form_of_truths import schema_of
 from hdbench.common.jsonio import FINITE, parse_json
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.shared_fields import SharedFields

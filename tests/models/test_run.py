@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 from models.scripted import Scripted
 
-from hdbench.api import score
-from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.models.backend import Question, Reply
-from hdbench.models.run import RunningScore, run_model
+from hdbench.models.run import run_model
 
 RIGHT = json.dumps({"title": "Stellingen", "year": 1924})
 WRONG = json.dumps({"title": "Stellingen", "year": 1942})
@@ -102,38 +100,3 @@ def test_ctrl_c_ends_cleanly_and_keeps_what_came(tmp_path):
     ]
     [sitting] = json.loads((tmp_path / "run/run.json").read_text())["sittings"]
     assert sitting["ended"] is not None
-
-
-def test_the_score_so_far_is_that_of_the_answers_so_far(cards, monkeypatch):
-    monkeypatch.chdir(cards)
-    shown = RunningScore(load_benchmark("hdb/cards"), None)
-    assert shown.shown() is None
-    texts = {"0000": RIGHT, "0001": WRONG, "0002": "no idea"}
-    backend = Scripted(texts.get)
-    asked = [question for question in QUESTIONS if question.id in texts]
-    settings = SETTINGS | {"items": list(texts), "subset": "three"}
-    run_model(backend, asked, cards / "run", settings, score=shown)
-    result = score("hdb/cards", cards / "run")
-    assert result.ids == list(texts)
-    assert shown.shown() == f"f1_micro {result.figures()['f1_micro']:.3f}"
-    assert result.run.subset == "three"
-    resumed = RunningScore(load_benchmark("hdb/cards"), None)
-    run_model(backend, asked, cards / "run", settings, score=resumed)
-    assert resumed.shown() == shown.shown()
-
-
-def test_item_excluded_by_the_options_is_not_in_the_score_so_far(cards, monkeypatch):
-    monkeypatch.chdir(cards)
-    folder = cards / "hdb/cards"
-    spec = json.loads((folder / "benchmark.yaml").read_text())
-    spec |= {"metric": "letters_f1", "protocols": {"documented": {"skip_signatures": True}}}
-    (folder / "benchmark.yaml").write_text(json.dumps(spec))
-    answer = {"send_date": ["1929-03-12"], "sender_persons": [], "receiver_persons": []}
-    truths = {"0000": answer | {"has_signatures": True}, "0001": answer | {"has_signatures": False}}
-    rows = [{"id": item, "ground_truth": json.dumps(truth)} for item, truth in truths.items()]
-    (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    shown = RunningScore(load_benchmark("hdb/cards"), None)
-    shown.add({"id": "0000", "text": "no idea"})
-    assert shown.shown() is None
-    shown.add({"id": "0001", "text": json.dumps(answer)})
-    assert shown.shown() == "f1_micro 1.000"

@@ -18,6 +18,7 @@ from hdbench.answers.run_parts import part_folder
 from hdbench.common import processes
 from hdbench.common.translation import VARIABLE, current_language
 from hdbench.errors import HdbenchError, escaped, shortened
+from hdbench.models.choosing import part_of
 from hdbench.models.locks import is_locked, lock_of
 from hdbench.models.planning import RunPlan
 from hdbench.models.run import RunOutcome, read_outcome
@@ -38,6 +39,7 @@ class AskPart(PipelineStep):  # type: ignore[misc]  # datatrove has no types
     Args:
         run: the run's folder.
         arguments: those of the command, without the engine.
+        parts: the parts to ask, such as `2/4`.
         devices: the accelerators among which the parts are divided; none leaves it to them.
         is_job: whether to end with the status of a part that failed.
     """
@@ -46,20 +48,27 @@ class AskPart(PipelineStep):  # type: ignore[misc]  # datatrove has no types
     type = "hdbench"
 
     def __init__(
-        self, run: Path, arguments: Sequence[str], devices: Sequence[str] = (), *, is_job: bool
+        self,
+        run: Path,
+        arguments: Sequence[str],
+        parts: Sequence[str],
+        devices: Sequence[str] = (),
+        *,
+        is_job: bool,
     ) -> None:
         super().__init__()
         self.path, self.folder = str(run.absolute()), os.getcwd()
-        self.arguments, self.devices, self.is_job = list(arguments), list(devices), is_job
+        self.arguments, self.parts = list(arguments), list(parts)
+        self.devices, self.is_job = list(devices), is_job
         self.language = current_language()
 
     def run(self, data: Any, rank: int = 0, world_size: int = 1) -> None:
         """Run the command with `--part`."""
-        lock = lock_of(part_folder(Path(self.path), rank + 1, world_size))
+        part = self.parts[rank]
+        lock = lock_of(part_folder(Path(self.path), *map(int, part.split("/"))))
         end = time.monotonic() + LEAVING
         while is_locked(lock) and time.monotonic() < end:
             time.sleep(1)
-        part = f"{rank + 1}/{world_size}"
         variables = {VARIABLE: self.language}
         if self.devices:
             variables["CUDA_VISIBLE_DEVICES"] = self.devices[rank % len(self.devices)]
@@ -80,28 +89,11 @@ class AskPart(PipelineStep):  # type: ignore[misc]  # datatrove has no types
             sys.exit(process.returncode)
 
 
-class OnThisMachine(LocalPipelineExecutor):  # type: ignore[misc]
-    """All parts that are not finished, at the same time."""
-
-    unfinished: Sequence[int] = ()
-
-    def get_incomplete_ranks(self, ranks: Any = None, skip_completed: Any = None) -> list[int]:
-        """Return the parts that are not finished, counted from 0."""
-        return list(self.unfinished)
-
-
 class OnSlurm(SlurmPipelineExecutor):  # type: ignore[misc]
-    """An array of jobs, one for each part that is not finished.
+    """An array of jobs, without datatrove's job that adds up statistics.
 
-    It leaves out datatrove's job that adds up statistics: after a failed job, that would stay in
-    the queue forever.
+    After a failed job, that would stay in the queue forever.
     """
-
-    unfinished: Sequence[int] = ()
-
-    def get_incomplete_ranks(self, ranks: Any = None, skip_completed: Any = None) -> list[int]:
-        """Return the parts that are not finished, counted from 0."""
-        return list(self.unfinished)
 
     def launch_merge_stats(self) -> None:
         """Do nothing: see the class."""
@@ -148,27 +140,18 @@ def start_parts(
             "--endpoint: with --engine the address is written to a file, so it must not hold a "
             "password or a query: set HDBENCH_API_KEY instead"
         )
-    if tasks > len(plan.choice.questions):
-        raise HdbenchError(
-            "{of} parts of {count} items: make fewer",
-            of=tasks,
-            count=len(plan.choice.questions),
-        )
     unfinished = _unfinished(plan, run, tasks, again=again)
     logs = str(run.absolute() / LOGS)
+    parts = [f"{number}/{tasks}" for number in unfinished]
     if engine == "slurm" and unfinished:
-        return _submit(AskPart(run, arguments, is_job=True), tasks, unfinished, logs)
+        return _submit(AskPart(run, arguments, parts, is_job=True), logs)
     devices = accelerators() if plan.asked.kind.loads_model else ()
     interrupted = False
     if unfinished:
-        executor = OnThisMachine(
-            [AskPart(run, arguments, devices, is_job=False)],
-            tasks=tasks,
-            workers=len(unfinished),
-            logging_dir=logs,
-            skip_completed=False,
+        asking = AskPart(run, arguments, parts, devices, is_job=False)
+        executor = LocalPipelineExecutor(
+            [asking], tasks=len(parts), workers=len(parts), logging_dir=logs, skip_completed=False
         )
-        executor.unfinished = unfinished
         try:
             executor.run()
         except KeyboardInterrupt:
@@ -180,14 +163,14 @@ def start_parts(
             "{place}: not finished: {parts}: {recorded:,} of {items:,} items are recorded; what "
             "they printed says why; run again: the command asks what is missing",
             place=run,
-            parts=shortened([part_folder(run, rank + 1, tasks).name for rank in left]),
+            parts=shortened([part_folder(run, number, tasks).name for number in left]),
             recorded=outcome.answered,
             items=outcome.items,
         )
     return outcome
 
 
-def _submit(step: AskPart, tasks: int, unfinished: Sequence[int], logs: str) -> str:
+def _submit(step: AskPart, logs: str) -> str:
     """Submit an array of jobs, and return its name."""
     job = f"hdbench-{hashlib.sha256(step.path.encode()).hexdigest()[:8]}"
     if any(sign in logs for sign in '"\\%\n'):
@@ -198,14 +181,13 @@ def _submit(step: AskPart, tasks: int, unfinished: Sequence[int], logs: str) -> 
         )
     executor = OnSlurm(
         [step],
-        tasks=tasks,
+        tasks=len(step.parts),
         time="",
         partition="",
         job_name=job,
         logging_dir=logs,
         skip_completed=False,
     )
-    executor.unfinished = unfinished
     try:
         queued = processes.run(["squeue", "--noheader", "--array", f"--name={job}", "--format=%i"])
         if jobs := queued.stdout.split():
@@ -233,21 +215,23 @@ def _submit(step: AskPart, tasks: int, unfinished: Sequence[int], logs: str) -> 
 
 
 def _unfinished(plan: RunPlan, run: Path, tasks: int, *, again: bool) -> list[int]:
-    """Return the parts that have items without an answer, counted from 0.
+    """Return the parts that have items without an answer, counted from 1.
 
     Args:
         plan: the whole run.
         run: its folder.
         tasks: how many parts there are.
         again: count items for which only an error is recorded as not answered.
+
+    Raises:
+        HdbenchError: there are fewer items than parts.
     """
-    items = len(plan.choice.questions)
     unfinished = []
-    for rank in range(tasks):
-        size = items * (rank + 1) // tasks - items * rank // tasks
-        part = read_outcome(size, part_folder(run, rank + 1, tasks))
+    for number in range(1, tasks + 1):
+        size = len(part_of(plan.choice, number, tasks).questions)
+        part = read_outcome(size, part_folder(run, number, tasks))
         if part.answered - (part.failed if again else 0) < size:
-            unfinished.append(rank)
+            unfinished.append(number)
     return unfinished
 
 

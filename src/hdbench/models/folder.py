@@ -13,7 +13,6 @@ from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
 from hdbench.answers.run_parts import run_parts, whole_run
 from hdbench.common.jsonio import write_json
 from hdbench.common.os_errors import parents_of
-from hdbench.common.progress import tell
 from hdbench.errors import HdbenchError, Message, joined
 from hdbench.models.answers_file import AnswersFile, known_usd, read_answers
 from hdbench.models.endpoint_listing import check_served
@@ -74,18 +73,8 @@ class RunFolder:
         Raises:
             HdbenchError: the server serves another model than before.
         """
-        current, before = hardware(), self.last_hardware
-        check_served(before.get("served"), current.get("served"))
-        address = before.get("address")
-        if address and _host(current.get("address")) != _host(address):
-            tell(
-                Message(
-                    "{run}: asked at {before} so far, and at {now} from now on",
-                    run=self.path,
-                    before=address,
-                    now=current.get("address"),
-                )
-            )
+        current = hardware()
+        check_served(self.last_hardware.get("served"), current.get("served"))
         sitting, answered = self._begun(current, about), len(self.answers.failed)
         try:
             yield
@@ -234,10 +223,6 @@ def _differences(before: Any, now: Any, name: str = "") -> Iterator[Message]:
         yield Message(
             "{name}: {before} then, {now} now", name=name, before=_shown(before), now=_shown(now)
         )
-
-
-def _host(address: object) -> str:
-    return str(address).partition("://")[2].partition("/")[0]
 
 
 def _shown(value: Any) -> str:

@@ -21,7 +21,7 @@ from hdbench.models.backend import Asked, Backend, make_backend
 from hdbench.models.choosing import Choice
 from hdbench.models.folder import recorded_dataset
 from hdbench.models.model_files import model_name
-from hdbench.models.run import RunningScore, RunOutcome, run_model
+from hdbench.models.run import RunOutcome, run_model
 from hdbench.results.run_info import TEXT_PROMPT, Prompt
 
 PROMPT = "prompt.txt"
@@ -79,9 +79,6 @@ class RunPlan:
         # A user's own prompt is sent as it is; where the text alone is asked for, a family's own.
         asked = replace(self.asked, own_prompt=False if self.prompt else self.as_text or None)
         backend = make_backend(asked, prompt.text, schema)
-        shown = None
-        if not self.own_images:
-            shown = RunningScore(self.benchmark, self.benchmark.answer_schema(prompt.text))
         try:
             return run_model(
                 backend,
@@ -89,7 +86,6 @@ class RunPlan:
                 folder,
                 self.settings(backend, prompt),
                 archives=self.choice.archives,
-                score=shown,
                 price=self.price,
                 retry_failed=retry_failed,
             )

@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import Any, cast
 
 from hdbench.answers.answer import WrittenAnswer
-from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.text import read_text
-from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import Message, joined
 from hdbench.models.amounts import Price, as_usd
 from hdbench.models.answers_file import AnswersFile, about_schema, is_failed, known_usd
@@ -18,43 +15,6 @@ from hdbench.models.archives import Archives
 from hdbench.models.backend import CUT_OFF, EMPTY, Backend, Question, Reply
 from hdbench.models.folder import RunFolder, recorded_answers
 from hdbench.models.run_progress import FIRST_PROBLEMS, RunProgress
-from hdbench.results.items import ScoreCollector, prepare
-
-
-class RunningScore:
-    """Headline over the answers so far; the figure that counts comes from `hdbench score`.
-
-    Args:
-        benchmark: the benchmark being answered.
-        schema: the form of its answers.
-    """
-
-    def __init__(self, benchmark: Benchmark, schema: AnswerSchema | None) -> None:
-        self._metric = benchmark.spec.make_metric()
-        self._headline = benchmark.spec.headline
-        self._schema = schema
-        self._truths = {item.id: item.ground_truth for item in benchmark.items()}
-        self._tally = ScoreCollector(self._metric)
-        self._totals: Counter[str] = Counter(dict.fromkeys(self._metric.statistics, 0))
-
-    def add(self, answer: WrittenAnswer) -> None:
-        """Count one more answer; one to an item without a ground truth changes nothing."""
-        item_id = answer["id"]
-        if item_id not in self._truths:
-            return
-        prepared = prepare(self._metric, self._truths[item_id], item_id)
-        read = read_text(answer.get("text") or "", self._schema)
-        scored = self._tally.add(read._replace(id=item_id), prepared)
-        if scored is not None:
-            self._totals.update(scored.score.statistics)
-            self._totals["items"] += 1
-
-    def shown(self) -> Message | None:
-        """Return the headline with its name; None before any answer."""
-        if not self._totals["items"]:
-            return None
-        value = self._metric.rates(self._totals)[self._headline]
-        return Message("{headline} {value:.3f}", headline=self._headline, value=value)
 
 
 @dataclass
@@ -142,7 +102,6 @@ def run_model(
     settings: Mapping[str, Any],
     *,
     archives: Archives | None = None,
-    score: RunningScore | None = None,
     price: Price | None = None,
     retry_failed: bool = False,
 ) -> RunOutcome:
@@ -156,7 +115,6 @@ def run_model(
         folder: the run's folder.
         settings: what `run.json` says about it.
         archives: where the images are, if they are not files of their own.
-        score: shows the score so far; None where there is no ground truth.
         price: of the model's tokens, where a reply does not say what it cost.
         retry_failed: ask again where only an error was recorded.
 
@@ -169,14 +127,11 @@ def run_model(
         outcome.repaired = answers.repaired
         if retry_failed:
             answers.forget_failed()
-        if score is not None:
-            for answer in answers.recorded():
-                score.add(answer)
         left = [question for question in questions if question.id not in answers.failed]
         if left:
             asked = left if archives is None else archives.shown(left)
             with run.sitting(backend.hardware, items=len(questions)):
-                _ask(backend, asked, answers, outcome, score, price=price)
+                _ask(backend, asked, answers, outcome, price)
         outcome.count(folder)
     return outcome
 
@@ -186,8 +141,6 @@ def _ask(
     questions: Iterable[Question],
     answers: AnswersFile,
     outcome: RunOutcome,
-    score: RunningScore | None,
-    *,
     price: Price | None,
 ) -> None:
     with (
@@ -198,12 +151,10 @@ def _ask(
             for item_id, reply in got:
                 answer = as_answer(item_id, reply, price)
                 answers.add(answer)
-                if score is not None:
-                    score.add(answer)
                 error = answer.get("error")
                 if error is not None and len(outcome.errors) < FIRST_PROBLEMS:
                     outcome.errors[item_id] = error
-                progress.answered(item_id, error, score.shown() if score else None)
+                progress.answered(item_id, error)
         except KeyboardInterrupt:
             outcome.interrupted = True
 

@@ -45,9 +45,8 @@ class RunProgress(Observer):
         self._bar, self._console = bar, console
         asking = self._told(Message("Asking"))
         self._now: Message | None = None
-        self._task = bar.add_task(asking, total=items, completed=done, rate="", score="")
+        self._task = bar.add_task(asking, total=items, completed=done, rate="")
         self._started = time.monotonic()
-        self._score: Message | None = None
         self.failed = 0
 
     @classmethod
@@ -66,7 +65,6 @@ class RunProgress(Observer):
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[score]}"),
         )
         with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
             progress = cls(items, done, bar, console)
@@ -76,21 +74,18 @@ class RunProgress(Observer):
             with repeating(progress.say_where_it_is, EVERY_SECONDS):
                 yield progress
 
-    def answered(self, item_id: str, error: str | None, score: Message | None) -> None:
+    def answered(self, item_id: str, error: str | None) -> None:
         """Count one more recorded item.
 
         Args:
             item_id: the item.
             error: why it has no answer.
-            score: the score so far, if it is known.
         """
-        self._score = score
         if error is not None and self.failed < FIRST_PROBLEMS:
             self.notice(Message("{place}: {why}", place=item_id, why=error))
         self._done += 1
         self.failed += error is not None
-        rate, told = self._told(self._rate()), self._told(self._score)
-        self._bar.update(self._task, completed=self._done, rate=rate, score=told)
+        self._bar.update(self._task, completed=self._done, rate=self._told(self._rate()))
         if (self._done - self._before) % EVERY_ITEMS == 0 and not self._console.is_terminal:
             self.say_where_it_is()
 
@@ -124,18 +119,15 @@ class RunProgress(Observer):
             self._now
             or Message("{done} of {items} items done", done=self._done, items=self._items),
             Message("{failed} failed", failed=self.failed),
-            *filter(None, (self._rate(), self._score)),
+            *([self._rate()] if self._done > self._before else []),
         ]
         self.notice(joined(parts))
 
-    def _rate(self) -> Message | None:
-        new = self._done - self._before
-        if not new:
-            return None
-        return as_rate(new / max(time.monotonic() - self._started, 1e-9))
+    def _rate(self) -> Message:
+        return as_rate((self._done - self._before) / max(time.monotonic() - self._started, 1e-9))
 
-    def _told(self, message: str | None) -> str:
-        return "" if message is None else translated(message, current_language())
+    def _told(self, message: str) -> str:
+        return translated(message, current_language())
 
 
 @contextmanager

@@ -85,14 +85,9 @@ def errors_by_class(
     confused = sorted(
         summary.confusions.items(), key=lambda pair: (pair[0][0] not in metric.watched, -pair[1])
     )
-    total: Counter[ErrorClass] = Counter()
-    for _, classes in sorted(summary.fields.items()):
-        total.update(classes)
     counted = {
-        "classes": dict(total.most_common()),
-        "fields": {
-            name: dict(classes.most_common()) for name, classes in sorted(summary.fields.items())
-        },
+        "classes": dict(summary.total.most_common()),
+        "fields": {name: dict(classes.most_common()) for name, classes in summary.fields.items()},
         "confusions": [
             {
                 "reference": reference,

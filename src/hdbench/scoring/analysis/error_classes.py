@@ -261,7 +261,7 @@ def summarise(
         watched: characters that also count if they were left out, as confused with nothing.
     """
     fields: dict[str, Counter[ErrorClass]] = {}
-    confused: Counter[tuple[str, str]] = Counter()
+    counted: Counter[tuple[str, str]] = Counter()
     examples: dict[tuple[str, str], Example] = {}
     for number, match, error in (
         (number, *each) for number, of_item in enumerate(items) for each in of_item
@@ -272,36 +272,38 @@ def summarise(
         truth = unicodedata.normalize("NFC", text_of(match.reference))
         answer = unicodedata.normalize("NFC", text_of(match.prediction))
         if error == "ocr" or Levenshtein.normalized_similarity(truth, answer) >= PAGE_SIMILARITY:
-            for old, new, place in _confused(truth, answer, watched):
+            for old, new, place in confused(truth, answer, watched):
                 if not any(map(str.isspace, old + new)):
-                    confused[old, new] += 1
+                    counted[old, new] += 1
                     example = Example(number, match.field, truth, place, (old, new))
                     examples.setdefault((old, new), example)
     total: Counter[ErrorClass] = Counter()
-    for counts in fields.values():
+    for _, counts in sorted(fields.items()):
         total.update(counts)
-    return ErrorSummary(total, dict(sorted(fields.items())), confused, examples)
+    return ErrorSummary(total, dict(sorted(fields.items())), counted, examples)
 
 
-def confusions(reference: str, prediction: str) -> list[tuple[str, str]]:
-    """Return characters of a reference, one or two, that are one or two others in the answer.
-
-    Derived from the edit operations of the Levenshtein distance between the texts in NFC; adjacent
-    ones are taken together, two characters for two as one for one each. Longer replacements, and
-    what was only left out or added, are not confusions.
-
-    Example:
-        >>> confusions("Haſe im Kern", "Hafe in Kem")
-        [('ſ', 'f'), ('m', 'n'), ('rn', 'm')]
-    """
-    truth, answer = (unicodedata.normalize("NFC", text) for text in (reference, prediction))
-    return [(old, new) for old, new, _ in _confused(truth, answer)]
-
-
-def _confused(
+def confused(
     truth: str, answer: str, watched: Container[str] = ()
 ) -> Iterator[tuple[str, str, int]]:
-    """Yield what was confused, and where it begins; see `confusions` and `summarise`."""
+    """Yield characters of a reference, one or two, that are one or two others in the answer.
+
+    Derived from the edit operations of the Levenshtein distance; adjacent ones are taken together,
+    two characters for two as one for one each. Longer replacements, and what was only left out or
+    added, are not confused.
+
+    Args:
+        truth: the reference, in NFC as the answer.
+        answer: the answer.
+        watched: see `summarise`.
+
+    Yields:
+        What was confused, with what, and where in the reference it begins.
+
+    Example:
+        >>> list(confused("Haſe im Kern", "Hafe in Kem"))
+        [('ſ', 'f', 2), ('m', 'n', 6), ('rn', 'm', 10)]
+    """
     at_truth = at_answer = 0
     blocks = Levenshtein.editops(truth, answer).as_matching_blocks()
     for block in blocks:  # the last one is empty, at both ends

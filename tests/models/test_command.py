@@ -6,10 +6,13 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
+from random import Random
 
 import pytest
 from helpers.waiting import until
 from models.faulty_server import FaultyServer, Response, completion
+from models.many_texts import Counting, Run, write_texts
 
 from hdbench.cli import main
 
@@ -212,3 +215,27 @@ def test_what_cannot_be_run_is_said_in_a_line(here, hdbench, arguments, message)
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (here / "runs").exists()
+
+
+@pytest.mark.nightly
+def test_a_run_of_2000_items_that_is_killed_20_times_has_one_answer_to_each(tmp_path):
+    """Asked more than once are at most the items that were under way when it was killed."""
+    random = Random(2000)
+    kills, at_once = 20, 4
+    write_texts(tmp_path, 2000)
+    with Counting(0.002) as server:
+        run = Run(tmp_path, server.url)
+        for _ in range(kills):
+            begun, process = run.recorded(), run.start()
+            until(lambda begun=begun: run.recorded() > begun, "an answer")
+            time.sleep(random.random() * 0.3)
+            assert process.poll() is None, run.log
+            process.kill()
+            process.wait()
+            assert run.recorded() < 2000
+        done = run.run()
+    assert done.returncode == 0, done.stderr
+    assert "2000 of 2000 items answered" in done.stdout
+    run.check_whole(2000)
+    assert len(server.again) <= kills * at_once
+    assert set(server.started.values()) <= {1, 2, 3}

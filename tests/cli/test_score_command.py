@@ -310,7 +310,7 @@ def line(number):
         (line(0) + b"\n[1, 2]\n", "predictions.jsonl:3: must be a JSON object"),
         (b'{"prediction": {}}', 'predictions.jsonl:1: needs an "id"'),
         (b'{"id": 17.5, "prediction": {}}', 'predictions.jsonl:1: needs an "id" that is a text'),
-        (b'{"id": 17, "prediction": {}}', "predictions.jsonl:1: hdb/cards has no id '17'"),
+        (b'{"id": 17, "prediction": {}}', "predictions.jsonl: entry 1: hdb/cards has no id '17'"),
         (line(0) + line(1) + line(0), ":3: a second answer for id '0000', the first is "),
         (line(0) + line(7) + line(8), ":2: hdb/cards has no id '0007' (and 1 more)"),
         (line(0) + '{"id": "Bär"}'.encode("latin-1"), "predictions.jsonl:2: not UTF-8"),

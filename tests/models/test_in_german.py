@@ -15,7 +15,7 @@ LATE = Message("no answer within {seconds:g} s", seconds=0.5)
 def test_progress_uses_command_language_in_any_thread(capfd):
     set_language("de")
     with RunProgress.shown(1000, 2) as progress:
-        progress.answered("a", Message("no answer: {why}", why=LATE), None)
+        progress.answered("a", Message("no answer: {why}", why=LATE))
         for told_elsewhere in (lambda: progress.notice(LATE), progress.say_where_it_is):
             thread = Thread(target=told_elsewhere)
             thread.start()

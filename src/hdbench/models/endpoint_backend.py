@@ -397,7 +397,7 @@ class EndpointBackend(Backend):
                 target=self._line(target),
             ), code
         said = "" if "<html" in said[:1000].lower() else self._line(said)
-        return Message(f"{status}: {said}" if said else status), code
+        return Message("{status}: {said}" if said else "{status}", status=status, said=said), code
 
     def _why_lost(self, error: OpenAIError) -> Message:
         """Return why no answer came, in one line."""

@@ -415,9 +415,12 @@ PAGE = """<?xml version="1.0"?>
 <TextEquiv><Unicode>{text}</Unicode></TextEquiv></TextLine></TextRegion></Page></PcGts>"""
 
 
-def test_an_export_of_transkribus_is_read_from_its_root(folder, run_hdbench):
+@pytest.mark.parametrize("outermost", [".", "export_job_1/12345"])
+def test_an_export_of_transkribus_is_read_from_its_root(folder, run_hdbench, outermost):
     """It has each page as PAGE XML and as ALTO, and files about itself; images are beside."""
-    (folder / "scans").rename(folder / "export")
+    (folder / outermost).mkdir(parents=True, exist_ok=True)
+    (folder / "scans").rename(folder / outermost / "export")
+    cwd, folder = folder, folder / outermost
     (folder / "export/mets.xml").write_text('<mets xmlns="http://www.loc.gov/METS/"/>')
     (folder / "export/metadata.xml").write_text("<trpDocMetadata><docId>1</docId></trpDocMetadata>")
     for name in ("page", "alto"):
@@ -427,9 +430,10 @@ def test_an_export_of_transkribus_is_read_from_its_root(folder, run_hdbench):
         (folder / f"export/page/b{number}.xml").write_text(page)
         alto = "<alto><Layout><Page><PrintSpace/></Page></Layout></alto>"
         (folder / f"export/alto/b{number}.xml").write_text(alto)
-    done = run_hdbench("new", "texts", "export", cwd=folder)
+    named = "export" if outermost == "." else "export_job_1"
+    done = run_hdbench("new", "texts", named, cwd=cwd)
     assert done.returncode == 0, done.stderr
-    truths = [row["ground_truth"] for row in rows(folder, "texts").values()]
+    truths = [row["ground_truth"] for row in rows(cwd, "texts").values()]
     assert truths == [{"text": f"Zeile {number}"} for number in (1, 2, 3)]
     assert "not PAGE XML, and passed over: alto/b1.xml, alto/b2.xml, alto/b3.xml" in done.stdout
     assert "page/b1.xml (default.jpg)" in done.stdout
@@ -443,7 +447,8 @@ HOCR = """<html><body><div class="ocr_page" title="image b1.jpg">
 
 
 @pytest.mark.parametrize(
-    ("ending", "form"), [("txt", "{text}\n"), ("xml", PAGE), ("xml", ALTO), ("hocr", HOCR)]
+    ("ending", "form"),
+    [("txt", "{text}\n"), ("gt.txt", "{text}"), ("xml", PAGE), ("xml", ALTO), ("hocr", HOCR)],
 )
 def test_texts_beside_the_images_are_the_ground_truth(folder, run_hdbench, ending, form):
     (folder / f"scans/b1.{ending}").write_text(form.format(name="b1.jpg", text="Rother"))

@@ -10,7 +10,7 @@ from hdbench.answers.answer import WrittenAnswer
 from hdbench.answers.container import Container
 from hdbench.answers.encodings import decode
 from hdbench.answers.entries import EntryReader, about, shown
-from hdbench.answers.forms import IN_PARTS, ITEM_ENDINGS, PAGE_ENDINGS, part_form
+from hdbench.answers.forms import IN_PARTS, ITEM_ENDINGS, PAGE_ENDINGS, part_form, stem_of
 from hdbench.answers.ids import plain_form
 from hdbench.answers.members import Members
 from hdbench.answers.plain_text import PAGE_BREAK
@@ -120,7 +120,7 @@ def open_items(
     ids: dict[str, tuple[str, ...]] = {}
     forms = set(map(plain_form, items))
     for name in names:
-        item_id = requests[name][2] if requests else _item_id(name)
+        item_id = requests[name][2] if requests else stem_of(name)
         if forms and name.lower().endswith(PAGE_ENDINGS) and plain_form(item_id) not in forms:
             place = members.place(name)
             image = read_page_text(members.read(name), place).pages[0].image or ""
@@ -170,7 +170,7 @@ class ItemLoader:
         fields: WrittenAnswer = {}
         for name in names:
             place = self._members.place(name)
-            answer = self._reader.answer(self._value(name, place), _item_id(name), place)
+            answer = self._reader.answer(self._value(name, place), stem_of(name), place)
             if fields.keys() & answer.keys() & {"text"}:
                 raise HdbenchError("{place}: a second text of this answer: keep one", place=place)
             fields |= answer
@@ -230,10 +230,6 @@ def _json_or_text(text: str, place: str) -> Any:
         return text
     except ValueError as error:
         raise HdbenchError("{place}: not usable JSON: {why}", place=place, why=error) from error
-
-
-def _item_id(name: str) -> str:
-    return name.rpartition(".")[0]
 
 
 def _passed_over(members: Members, others: list[str]) -> list[Message]:

@@ -134,3 +134,14 @@ def part_form(name: str) -> str | None:
     for packing in PACKED_ENDINGS:
         name = name.removesuffix(packing)
     return "JSON Lines" if name.endswith(JSON_LINES) else None
+
+
+def stem_of(name: str) -> str:
+    """Return the name of the image that a file beside it is about.
+
+    Example:
+        >>> stem_of("0001.txt"), stem_of("0001.gt.txt")  # as OCR-D and kraken call texts
+        ('0001', '0001')
+    """
+    stem, _, ending = name.rpartition(".")
+    return stem.removesuffix(".gt") if ending.lower() == "txt" else stem

@@ -16,7 +16,7 @@ from hdbench.cli.terminal import localized, localized_table, number, one_line, s
 from hdbench.common.printing import MAX_NOTE, printable
 from hdbench.common.regular_files import not_opened
 from hdbench.datasets.collecting.drawing import Draw
-from hdbench.datasets.collecting.media import OTHER_IMAGES
+from hdbench.datasets.collecting.media import OTHER_IMAGES, unwrapped
 from hdbench.datasets.collecting.plan import (
     CollectionPlan,
     CollectionRequest,
@@ -99,6 +99,7 @@ def command(
         licence: The licence of images and ground truth: cc0-1.0, cc-by-4.0, …
     """
     columns, mapping_file = _mapping(mapping or [])
+    images = unwrapped(images)
     is_beside = not (truth or like or fields) and truth_beside(images) is not None
     if is_beside:
         say("the texts of the images are the ground truth: if they are not, say --fields text")

@@ -8,7 +8,7 @@ from typing import Any
 from hdbench.answers.csv_lines import decode_or_cp1252
 from hdbench.answers.encodings import decode
 from hdbench.answers.entries import nested, shown
-from hdbench.answers.forms import JSON_LINES, of_other_kind, other_kind
+from hdbench.answers.forms import JSON_LINES, of_other_kind, other_kind, stem_of
 from hdbench.answers.ids import plain_form
 from hdbench.answers.json_files import objects_in, read_whole
 from hdbench.answers.members import Folder
@@ -220,7 +220,7 @@ def _of_folder(path: Path) -> Truths:
             names=shown(tables),
         )
     for name in names:
-        key = name.rpartition(".")[0]
+        key = stem_of(name)
         if key in truths:
             raise HdbenchError(
                 "{place}: a second ground truth for {key!r}, the first is {first}: keep one",

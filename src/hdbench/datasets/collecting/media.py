@@ -95,6 +95,24 @@ class MediaFiles(NamedTuple):
         return [page.path.parent.name for page in pages if page.frame is None]
 
 
+def unwrapped(folder: Path) -> Path:
+    """Return the folder of the images in an export, of which only the outermost folder was named.
+
+    A folder that holds nothing but one folder is passed through, unless that is an item with its
+    pages, as it is without the METS or page texts of an export.
+
+    Raises:
+        HdbenchError: the folder cannot be read.
+    """
+    plain = entries(folder).plain
+    folders = [entry for entry in plain if entry.is_dir()]
+    if len(folders) != 1 or any(map(_kind, plain)):
+        return folder
+    inner = entries(folders[0]).plain
+    is_export = any(entry.name in ("mets.xml", "page", "alto") for entry in inner)
+    return unwrapped(folders[0]) if is_export or not any(map(_kind, inner)) else folder
+
+
 def find_media(folder: Path, *, boxes: bool = False) -> MediaFiles:
     """Return the items of a folder: a file each, or a folder each with the pages.
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from hdbench.answers.encodings import UTF16_MARKS
-from hdbench.answers.forms import NO_ANSWERS, head_of
+from hdbench.answers.forms import NO_ANSWERS, head_of, stem_of
 from hdbench.answers.records import Truths
 from hdbench.answers.table_files import read_table
 from hdbench.answers.tables import Table
@@ -94,7 +94,7 @@ def truth_beside(images: Path) -> Path | None:
         HdbenchError: the folder cannot be read.
     """
     files = [path for path in entries(images).plain if path.suffix.lower() in KINDS]
-    texts = {path.stem for path in files if path.suffix.lower() == ".txt"}
+    texts = {stem_of(path.name) for path in files if path.suffix.lower() == ".txt"}
     is_beside = any(path.stem in texts for path in files if path.suffix.lower() != ".txt")
     return images if is_beside or has_page_files(images) else None
 

@@ -41,7 +41,7 @@ def test_a_torn_end_is_cut_off_and_asked_again(tmp_path, torn):
     with (tmp_path / "run/answers.jsonl").open("ab") as file:
         file.write(torn)
     with opened(tmp_path / "run") as run:
-        assert (run.answers.failed, run.answers.repaired) == ({"a": False}, True)
+        assert run.answers.failed == {"a": False}
         run.answers.add({"id": "b", "text": "{}"})
     assert [line["id"] for line in lines(tmp_path / "run")] == ["a", "b"]
 
@@ -117,12 +117,12 @@ def test_failed_answers_are_forgotten_and_others_kept(tmp_path):
 
 
 def test_each_sitting_is_kept_with_what_it_ran_on(tmp_path):
-    with opened(tmp_path / "run") as run, run.sitting({"device": "cpu"}.copy):
+    with opened(tmp_path / "run") as run, run.sitting({"device": "cpu"}.copy, 1):
         pass
     known = {"device": "b"}
 
     def breaks_off():
-        with opened(tmp_path / "run") as run, run.sitting(known.copy):
+        with opened(tmp_path / "run") as run, run.sitting(known.copy, 1):
             run.answers.add({"id": "a", "text": "{}"})
             known["address"] = "found out meanwhile"
             raise RuntimeError("power")
@@ -136,13 +136,13 @@ def test_each_sitting_is_kept_with_what_it_ran_on(tmp_path):
 
 def test_a_sitting_without_an_answer_leaves_nothing(tmp_path):
     def fails(**changed):
-        with opened(tmp_path / "runs/a", **changed) as run, run.sitting(dict):
+        with opened(tmp_path / "runs/a", **changed) as run, run.sitting(dict, 1):
             raise RuntimeError("no server")
 
     with pytest.raises(RuntimeError):
         fails()
     assert not (tmp_path / "runs/a").exists()
-    with opened(tmp_path / "runs/a") as run, run.sitting(dict):
+    with opened(tmp_path / "runs/a") as run, run.sitting(dict, 1):
         run.answers.add({"id": "a", "text": "{}"})
     before = (tmp_path / "runs/a/run.json").read_bytes()
     with pytest.raises(RuntimeError):
@@ -152,7 +152,7 @@ def test_a_sitting_without_an_answer_leaves_nothing(tmp_path):
 
 def test_a_run_without_an_answer_blocks_no_settings(tmp_path):
     """As earlier versions left it where the server could not be reached."""
-    with opened(tmp_path / "run") as run, run.sitting(dict):
+    with opened(tmp_path / "run") as run, run.sitting(dict, 1):
         pass
     with opened(tmp_path / "run", model="other") as run:
         run.answers.add({"id": "a", "text": "{}"})
@@ -166,10 +166,10 @@ def test_a_run_goes_on_at_another_address(tmp_path):
     def hardware(host, root="Qwen/Qwen3-VL-8B"):
         return {"address": f"http://{host}:8000/v1", "served": {"id": "qwen", "root": root}}.copy
 
-    with at("gpu03") as run, run.sitting(hardware("gpu03")):
+    with at("gpu03") as run, run.sitting(hardware("gpu03"), 1):
         run.answers.add({"id": "a", "text": "{}"})
     for host in ("gpu07", "gpu03"):
-        with at(host) as run, run.sitting(hardware(host)):
+        with at(host) as run, run.sitting(hardware(host), 1):
             pass
     record = json.loads((tmp_path / "run/run.json").read_text())
     assert record["provider"] == "gpu03, gpu07"
@@ -178,7 +178,7 @@ def test_a_run_goes_on_at_another_address(tmp_path):
     with (
         pytest.raises(HdbenchError, match="serves Qwen/other, and the run so far was answered by"),
         at("gpu03") as run,
-        run.sitting(hardware("gpu03", "Qwen/other")),
+        run.sitting(hardware("gpu03", "Qwen/other"), 1),
     ):
         pass
 

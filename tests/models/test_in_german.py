@@ -30,10 +30,9 @@ def test_progress_uses_command_language_in_any_thread(capfd):
 def test_outcome_is_translated_but_recorded_error_stays_english():
     reply = Reply(None, error=LATE)
     assert as_answer("a", reply)["error"] == "no answer within 0.5 s"
-    outcome = RunOutcome(10, answered=9, failed=1, errors={"a": LATE})
+    outcome = RunOutcome(10, answered=9, failed=1)
     assert [translated(line, "de") for line in outcome.lines(Path("runs/x"))] == [
         "runs/x: 8 von 10 Einträgen beantwortet, 1 gescheitert (mit --retry-failed noch einmal "
         "abfragen), 1 noch nicht beantwortet (noch einmal starten: Der Befehl macht weiter, wo er "
         "aufgehört hat)",
-        "a: keine Antwort innerhalb von 0,5 s",
     ]

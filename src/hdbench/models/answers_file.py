@@ -3,14 +3,14 @@
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import cast
 
 from hdbench.answers.answer import WrittenAnswer
 from hdbench.common.appending import append
 from hdbench.common.jsonio import UNIQUE, parse_json, raw_lines, write_whole
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError
 
 
 class AnswersFile:
@@ -23,7 +23,6 @@ class AnswersFile:
     Attributes:
         path: the file.
         failed: id → whether its answer is only an error, for each item in it.
-        repaired: whether a torn end was cut off.
 
     Raises:
         HdbenchError: it is damaged in the middle, or is a link.
@@ -37,9 +36,7 @@ class AnswersFile:
         for end, answer in _whole_lines(path):
             intact_bytes = end
             self.failed[answer["id"]] = is_failed(answer)
-        torn = path.stat().st_size - intact_bytes if path.exists() else 0
-        self.repaired = torn > 0
-        if torn:
+        if path.exists() and path.stat().st_size > intact_bytes:
             os.truncate(path, intact_bytes)
 
     def recorded(self) -> Iterator[WrittenAnswer]:
@@ -97,15 +94,6 @@ def read_answers(path: Path) -> Iterator[WrittenAnswer]:
     """
     if path.is_file():
         yield from filter(None, (_answer(line) for _, _, line in raw_lines(path)))
-
-
-def about_schema(counts: Mapping[bool, int]) -> Message:
-    """Return the counts of answers that keep the schema they were to be held to."""
-    return Message(
-        "answers that were to keep the answer schema: {kept:,} do, {broken:,} do not",
-        kept=counts.get(True, 0),
-        broken=counts.get(False, 0),
-    )
 
 
 def is_failed(answer: WrittenAnswer) -> bool:

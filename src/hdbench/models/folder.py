@@ -60,7 +60,7 @@ class RunFolder:
             yield cls(path, settings)
 
     @contextmanager
-    def sitting(self, hardware: Callable[[], Mapping[str, Any]], **about: Any) -> Iterator[None]:
+    def sitting(self, hardware: Callable[[], Mapping[str, Any]], items: int) -> Iterator[None]:
         """Record a sitting: its hardware, its start and, unless it is killed, its end.
 
         At the end it is also recorded what all answers cost, if that is known. A sitting that fails
@@ -68,14 +68,19 @@ class RunFolder:
 
         Args:
             hardware: what it runs on; asked again at the end, when more may be known.
-            **about: what else there is to say about it, as JSON data.
+            items: how many items the run has.
 
         Raises:
             HdbenchError: the server serves another model than before.
         """
-        current = hardware()
-        check_served(self.last_hardware.get("served"), current.get("served"))
-        sitting, answered = self._begun(current, about), len(self.answers.failed)
+        current, sittings = hardware(), self._record.setdefault("sittings", [])
+        before = [past for sitting in sittings if (past := sitting.get("hardware"))]
+        check_served(before[-1].get("served") if before else None, current.get("served"))
+        dataset = {"dataset": self._record["dataset"]} if "dataset" in self._record else {}
+        sitting = {"started": now(), "ended": None, "hardware": current, **dataset, "items": items}
+        sittings.append(sitting)
+        self._record.pop("cost_usd", None)  # a process that is killed does not bring it up to date
+        answered = len(self.answers.failed)
         try:
             yield
         except BaseException:
@@ -86,26 +91,10 @@ class RunFolder:
         self._end(sitting, hardware())
 
     def _end(self, sitting: dict[str, Any], hardware: Mapping[str, Any]) -> None:
-        sitting |= {"ended": now(), "hardware": dict(hardware)}
+        sitting |= {"ended": now(), "hardware": hardware}
         if (usd := known_usd(self.answers.recorded())) is not None:
             self._record["cost_usd"] = round(usd, 6)
         self._write()
-
-    @property
-    def last_hardware(self) -> Mapping[str, Any]:
-        """Return the hardware of the last sitting that recorded it; empty if none did."""
-        sittings = reversed(self._record.get("sittings", ()))
-        recorded = (sitting.get("hardware") for sitting in sittings)
-        return next(
-            (hardware for hardware in recorded if hardware and isinstance(hardware, dict)), {}
-        )
-
-    def _begun(self, hardware: Mapping[str, Any], about: Mapping[str, Any]) -> dict[str, Any]:
-        dataset = {"dataset": self._record["dataset"]} if "dataset" in self._record else {}
-        sitting = {"started": now(), "ended": None, "hardware": dict(hardware), **dataset, **about}
-        self._record.setdefault("sittings", []).append(sitting)
-        self._record.pop("cost_usd", None)  # a process that is killed does not bring it up to date
-        return sitting
 
     def _write(self) -> None:
         self.path.mkdir(exist_ok=True)

@@ -10,11 +10,11 @@ from typing import Any, cast
 from hdbench.answers.answer import WrittenAnswer
 from hdbench.errors import Message, joined
 from hdbench.models.amounts import Price, as_usd
-from hdbench.models.answers_file import AnswersFile, about_schema, is_failed, known_usd
+from hdbench.models.answers_file import is_failed, known_usd
 from hdbench.models.archives import Archives
 from hdbench.models.backend import CUT_OFF, EMPTY, Backend, Question, Reply
 from hdbench.models.folder import RunFolder, recorded_answers
-from hdbench.models.run_progress import FIRST_PROBLEMS, RunProgress
+from hdbench.models.run_progress import RunProgress
 
 
 @dataclass
@@ -25,8 +25,6 @@ class RunOutcome:
         items: how many items the run has.
         answered: for how many something is recorded, in this sitting or before.
         failed: for how many of these only an error is recorded.
-        errors: the first errors of this sitting, by id.
-        repaired: whether a torn end of the answers was cut off at its start.
         interrupted: whether a person stopped it.
         schema: of the answers that were to be held to the schema, how many keep it, or do not.
         usd: what the answers cost, in US dollars; None if that is not known.
@@ -35,17 +33,12 @@ class RunOutcome:
     items: int
     answered: int = 0
     failed: int = 0
-    errors: dict[str, str] = field(default_factory=dict)
-    repaired: bool = False
     interrupted: bool = False
     schema: Counter[bool] = field(default_factory=Counter)
     usd: float | None = None
 
-    def count(self, folder: Path) -> None:
-        """Take the counts from the answers so far in a run's folder."""
-        self.usd = known_usd(self._counted(recorded_answers(folder)))
-
-    def _counted(self, answers: Iterable[WrittenAnswer]) -> Iterator[WrittenAnswer]:
+    def counted(self, answers: Iterable[WrittenAnswer]) -> Iterator[WrittenAnswer]:
+        """Count answers as they are taken."""
         for answer in answers:
             self.answered += 1
             self.failed += is_failed(answer)
@@ -82,17 +75,16 @@ class RunOutcome:
             )
         lines = [joined(counts)]
         if self.schema[False]:
-            lines.append(about_schema(self.schema))
+            lines.append(
+                Message(
+                    "answers that were to keep the answer schema: {kept:,} do, {broken:,} do not",
+                    kept=self.schema[True],
+                    broken=self.schema[False],
+                )
+            )
         if self.usd is not None:
             lines.append(Message("price: {price}", price=as_usd(self.usd)))
-        if self.repaired:
-            lines.append(
-                Message("an item whose answer was cut off when the run was killed was asked again")
-            )
-        return lines + [
-            Message("{place}: {why}", place=item_id, why=error)
-            for item_id, error in self.errors.items()
-        ]
+        return lines
 
 
 def run_model(
@@ -121,42 +113,27 @@ def run_model(
     Raises:
         HdbenchError: see `RunFolder.opened` and `Backend.answer`; what was recorded is kept.
     """
-    outcome = RunOutcome(len(questions))
+    interrupted = False
     with RunFolder.opened(folder, settings) as run:
         answers = run.answers
-        outcome.repaired = answers.repaired
         if retry_failed:
             answers.forget_failed()
         left = [question for question in questions if question.id not in answers.failed]
         if left:
             asked = left if archives is None else archives.shown(left)
-            with run.sitting(backend.hardware, items=len(questions)):
-                _ask(backend, asked, answers, outcome, price)
-        outcome.count(folder)
-    return outcome
-
-
-def _ask(
-    backend: Backend,
-    questions: Iterable[Question],
-    answers: AnswersFile,
-    outcome: RunOutcome,
-    price: Price | None,
-) -> None:
-    with (
-        RunProgress.shown(outcome.items, len(answers.failed)) as progress,
-        closing(backend.answer(questions, observer=progress)) as got,
-    ):
-        try:
-            for item_id, reply in got:
-                answer = as_answer(item_id, reply, price)
-                answers.add(answer)
-                error = answer.get("error")
-                if error is not None and len(outcome.errors) < FIRST_PROBLEMS:
-                    outcome.errors[item_id] = error
-                progress.answered(item_id, error)
-        except KeyboardInterrupt:
-            outcome.interrupted = True
+            with (
+                run.sitting(backend.hardware, len(questions)),
+                RunProgress.shown(len(questions), len(answers.failed)) as progress,
+                closing(backend.answer(asked, observer=progress)) as got,
+            ):
+                try:
+                    for item_id, reply in got:
+                        answer = as_answer(item_id, reply, price)
+                        answers.add(answer)
+                        progress.answered(item_id, answer.get("error"))
+                except KeyboardInterrupt:
+                    interrupted = True
+        return read_outcome(len(questions), folder, interrupted=interrupted)
 
 
 def as_answer(item_id: str, reply: Reply, price: Price | None = None) -> WrittenAnswer:
@@ -179,5 +156,5 @@ def as_answer(item_id: str, reply: Reply, price: Price | None = None) -> Written
 def read_outcome(items: int, folder: Path, *, interrupted: bool = False) -> RunOutcome:
     """Return the outcome of a run so far, of all its parts, or of one of them."""
     outcome = RunOutcome(items, interrupted=interrupted)
-    outcome.count(folder)
+    outcome.usd = known_usd(outcome.counted(recorded_answers(folder)))
     return outcome

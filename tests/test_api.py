@@ -155,7 +155,7 @@ def test_a_column_of_anything_is_that_of_json_lines(values):
         (7, "int: give a path, a DataFrame"),
         ({"a": {"title": b"x"}}, "a bytes cannot be an answer"),
         ({}, "there are no answers to score"),
-        ([{"title": "Faust"}], "answers in memory: needs a column id"),
+        ([{"title": "Faust"}], "answers in memory: this is one answer, and has no id"),
         ([{"id": "a", "model": name, "title": "x"} for name in "xy"], "several models answered"),
     ],
 )

@@ -97,8 +97,8 @@ def read_answers(path: Path) -> Iterator[WrittenAnswer]:
 
 
 def is_failed(answer: WrittenAnswer) -> bool:
-    """Return whether there is no answer: no text, or a blank one."""
-    return not (answer.get("text") or "").strip()
+    """Return whether there is no answer: no text, or a blank one, and nothing read from it."""
+    return "prediction" not in answer and not (answer.get("text") or "").strip()
 
 
 def known_usd(answers: Iterable[WrittenAnswer]) -> float | None:

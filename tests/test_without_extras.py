@@ -110,7 +110,7 @@ def test_report_without_extras_is_page_and_csv_with_notes(run_without, answers, 
 def test_no_server_is_asked_without_the_endpoint_extra(run_without, answers, more):
     arguments = ["run", "hdb/zettelkatalog", "--model", "m", "--endpoint", "http://localhost:1"]
     done = run_without("endpoint", arguments=arguments + more, cwd=answers)
-    assert_is_missing(done, "servers need openai", "endpoint")
+    assert_is_missing(done, "models need openai", "endpoint")
     assert not (answers / "runs").exists()
 
 

@@ -424,6 +424,8 @@ def test_a_server_that_only_streams_is_asked_for_a_stream(question, headers):
     def respond(request):
         if not request.body.get("stream"):
             return Response(error("this model only supports stream mode"), 400)
+        if "stream_options" in request.body:
+            return Response(error("Unrecognized request argument supplied: stream_options"), 400)
         return stream(*CHUNKS, **headers)
 
     heard = Heard()
@@ -431,7 +433,7 @@ def test_a_server_that_only_streams_is_asked_for_a_stream(question, headers):
         backend = make_backend(server)
         replies = dict(backend.answer(map(question, range(4)), observer=heard))
         assert backend.hardware()["streams"]
-    assert len(server.requests) == 1 + 4
+    assert len(server.requests) == 2 + 4
     assert [reply.text for reply in replies.values()] == ['{"year": 1924}'] * 4
     assert replies["item-3"].tokens == {"input": 812, "output": 34}
     assert replies["item-3"].finish_reason == "stop"

@@ -13,6 +13,16 @@ from hdbench.common.jsonio import parse_json
 from hdbench.errors import Message
 from hdbench.models.backend import CUT_OFF, EMPTY, Reply
 
+_OPTIONAL = (
+    "max_tokens",
+    "max_completion_tokens",
+    "temperature",
+    "top_p",
+    "seed",
+    "stream_options",
+)
+"""Parameters that not every model takes, and without which it can be asked all the same."""
+
 _MAX_TOKENS = 2**53
 _MAX_USD = 1e9
 
@@ -117,7 +127,7 @@ def refused_parameter(status: int, said: str, body: Mapping[str, Any]) -> str | 
         body: the request.
     """
     if status in (400, 422) and _UNSUPPORTED.search(said):
-        for name in ("max_tokens", "max_completion_tokens", "temperature", "top_p", "seed"):
+        for name in _OPTIONAL:
             if name in body and re.search(rf"\b{name}\b", said):
                 return name
         if re.search(r"\bstream(ing)?\b", said, re.IGNORECASE):

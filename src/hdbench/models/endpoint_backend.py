@@ -260,13 +260,12 @@ class EndpointBackend(Backend):
         names, streams = dict(self._names), self._streams
         refusals: list[Message] = []
         while True:
+            streaming = {"stream": True, "stream_options": {"include_usage": True}}
             sent = {
                 other: value
-                for name, value in given.items()
+                for name, value in (given | (streaming if streams else {})).items()
                 if value is not None and (other := names.get(name, name)) is not None
             }
-            if streams:
-                sent |= {"stream": True, "stream_options": {"include_usage": True}}
             body = {"model": self.asked.model, "messages": messages, **sent}
             try:
                 response = await client.post(COMPLETIONS, cast_to=httpx2.Response, body=body)

@@ -159,6 +159,7 @@ def test_too_many_requests_are_repeated_after_the_given_time(question):
     assert reply.seconds < 1  # the wait is not in it
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault",
     [
@@ -183,6 +184,7 @@ def test_a_fault_that_passes_costs_no_answer(question, fault):
     assert len(server.requests) == 3
 
 
+@pytest.mark.slow
 def test_a_fault_that_stays_is_the_error_of_its_item_alone(question):
     fault = Response(error("CUDA error:\n\tout of memory\x1b[31m"), 500)
     with FaultyServer(only_for(1, question, fault)) as server:
@@ -345,6 +347,7 @@ def test_only_closed_schema_without_optional_keys_is_strict(question):
     assert [each["strict"] for each in formats] == [True, False, False, False]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "message"),
     [
@@ -449,6 +452,7 @@ def test_a_stream_that_nobody_asked_for_is_read(question):
     assert len(server.requests) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "words"), [(503, "Loading model"), (429, "Rate limit reached, try later")]
 )
@@ -465,6 +469,7 @@ def test_a_server_that_loads_its_model_or_is_busy_is_waited_for(question, status
     assert "asking again, for up to 30 min" in said
 
 
+@pytest.mark.slow
 def test_a_server_that_stays_busy_ends_the_run(question):
     busy = Response(error("Loading model"), 503)
     with (
@@ -733,6 +738,7 @@ def test_neither_key_nor_images_follow_a_redirect(question, monkeypatch):
     assert KEY not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_the_key_is_in_no_output(question, monkeypatch, capfd, caplog):
     monkeypatch.setenv("HDBENCH_API_KEY", KEY)
     caplog.set_level(logging.DEBUG)
@@ -746,6 +752,7 @@ def test_the_key_is_in_no_output(question, monkeypatch, capfd, caplog):
     assert "bad key …" in replies["item-1"].error
 
 
+@pytest.mark.slow
 def test_a_password_in_the_address_is_used_and_not_shown(question, monkeypatch, caplog):
     caplog.set_level(logging.DEBUG)
     with FaultyServer(only_for(1, question, Response(error("secret%"), 500))) as server:

@@ -170,6 +170,7 @@ def peak(monkeypatch):
     return peak
 
 
+@pytest.mark.slow
 def test_two_gigabytes_of_one_line_are_refused_in_little_memory(tmp_path, peak):
     path = tmp_path / "answers.jsonl"
     with path.open("wb") as file:

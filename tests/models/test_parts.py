@@ -67,6 +67,7 @@ def test_parts_are_together_what_one_run_is(here, hdbench, run):
     assert compared.returncode == 0, compared.stderr
 
 
+@pytest.mark.slow
 def test_parts_of_own_images_and_of_some_items_are_together_those_items(here, hdbench, run):
     rows = (here / "hdb/zettelkatalog/metadata.jsonl").read_text().splitlines()
     (here / "mine").mkdir()

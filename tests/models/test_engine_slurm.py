@@ -63,7 +63,8 @@ def test_a_killed_task_and_a_requeued_node_cost_no_item_a_third_request(tmp_path
         run = Run(tmp_path, server.url, slurm.environment | {"SBATCH_TIMELIMIT": "10"})
         server.hold()
         assert run.run(*SLURM).returncode == 0
-        until(lambda: run.recorded() >= 8, what="the first answers")
+        first = run.folder / "part-1-of-4/answers.jsonl"  # without an answer, the part is missing
+        until(lambda: first.exists() and run.recorded() >= 8, what="the first answers")
         _, second = sorted(name for name, state in slurm.queue().items() if state == "RUNNING")
         # The process that asks dies as by kill -9; its part is not finished.
         for process in asking("1/4"):

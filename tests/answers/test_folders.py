@@ -2,8 +2,10 @@
 
 import json
 import zipfile
+from pathlib import Path
 
 import pytest
+from helpers.nested import nested_in
 
 from hdbench.answers.files import open_container
 from hdbench.answers.schema import AnswerSchema
@@ -252,3 +254,13 @@ def test_folders_that_may_hold_the_answers_are_named(tmp_path):
         (tmp_path / box / "1.json").write_text("{}")
     with pytest.raises(HdbenchError, match=r"no answers here: .* it holds Kasten 1, Kasten 2$"):
         open_container(tmp_path, SCHEMA)
+
+
+def test_folders_within_folders_without_end_are_one_line(tmp_path):
+    with nested_in(tmp_path), pytest.raises(HdbenchError, match="no answers here"):
+        open_container(Path("a"), SCHEMA)
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a/" * 1500 + "page/1.xml", PAGE.format(LINE))
+    with pytest.raises(HdbenchError, match="no answers here"):
+        open_container(path, SCHEMA)

@@ -3,11 +3,14 @@
 import os
 import struct
 import zlib
+from pathlib import Path
 
 import pytest
+from helpers.nested import nested_in
 from PIL import Image
 
-from hdbench.datasets.collecting.media import Page, find_media, safe_name
+from hdbench.datasets.collecting.media import Page, find_media, safe_name, unwrapped
+from hdbench.datasets.collecting.truth_files import truth_beside
 from hdbench.errors import HdbenchError
 
 
@@ -144,3 +147,10 @@ def test_a_name_that_is_not_utf_8_is_refused(tmp_path, name):
     odd = name if b"/1.png" not in name else name.partition(b"/")[0]
     shown = odd.decode(errors="backslashreplace")
     assert str(caught.value) == f"{tmp_path}/{shown}: its name is not in UTF-8: rename it"
+
+
+def test_folders_within_folders_without_end_are_not_followed(tmp_path):
+    with nested_in(tmp_path):
+        assert truth_beside(Path("a")) is None
+        with pytest.raises(HdbenchError, match="no images here"):
+            find_media(unwrapped(Path("a")))

@@ -15,6 +15,7 @@ from hdbench.answers.ids import plain_form
 from hdbench.answers.members import Members
 from hdbench.answers.plain_text import PAGE_BREAK
 from hdbench.answers.schema import AnswerSchema
+from hdbench.common.bounds import MAX_OUTER
 from hdbench.common.jsonio import UNIQUE, parse_file, parse_json
 from hdbench.common.regular_files import by_numbers
 from hdbench.errors import HdbenchError, Message
@@ -152,10 +153,14 @@ def open_items(
 
 def _pages_within(members: Members) -> Members | None:
     """Return the folder of an export with the texts of pages; None if this is no export."""
-    if pages := members.inner("page") or members.inner("alto"):
-        return pages
-    only = members.inner(members.folders[0]) if len(members.folders) == 1 else None
-    return only and _pages_within(only)
+    for _ in range(MAX_OUTER):
+        if pages := members.inner("page") or members.inner("alto"):
+            return pages
+        only = members.inner(members.folders[0]) if len(members.folders) == 1 else None
+        if only is None:
+            break
+        members = only
+    return None
 
 
 class ItemLoader:

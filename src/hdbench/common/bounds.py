@@ -119,6 +119,11 @@ MAX_NODES, MAX_INNER_DEPTH = 6_000, 6
 MAX_TEXTS, MAX_LEVELS = 200, 3
 """Maximum number of texts within an answer that are read as answers, and their maximum nesting."""
 
+# A folder
+
+MAX_OUTER = 20
+"""Maximum number of folders around those of an export: what is further within is not looked for."""
+
 # A schema
 
 MAX_SCHEMA_DEPTH = 50

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hdbench.answers.records import Truth, Truths
-from hdbench.common.bounds import MAX_PAGE_FILES
+from hdbench.common.bounds import MAX_OUTER, MAX_PAGE_FILES
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import open_regular
@@ -116,6 +116,8 @@ def _files(folder: Path) -> list[Path]:
     files: list[Path] = []
     for inner, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "__MACOSX")))
+        if len(Path(inner).relative_to(folder).parts) > MAX_OUTER:
+            folders.clear()
         files += [
             Path(inner, name)
             for name in names

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 from PIL import Image
 
 from hdbench.common import pdf
+from hdbench.common.bounds import MAX_OUTER
 from hdbench.common.extras import MissingExtraError
 from hdbench.common.names import check_name
 from hdbench.common.pictures import FORMATS
@@ -105,12 +106,16 @@ def unwrapped(folder: Path) -> Path:
         HdbenchError: the folder cannot be read.
     """
     plain = entries(folder).plain
-    folders = [entry for entry in plain if entry.is_dir()]
-    if len(folders) != 1 or any(map(_kind, plain)):
-        return folder
-    inner = entries(folders[0]).plain
-    is_export = any(entry.name in ("mets.xml", "page", "alto") for entry in inner)
-    return unwrapped(folders[0]) if is_export or not any(map(_kind, inner)) else folder
+    for _ in range(MAX_OUTER):
+        folders = [entry for entry in plain if entry.is_dir()]
+        if len(folders) != 1 or any(map(_kind, plain)):
+            break
+        inner = entries(folders[0]).plain
+        is_export = any(entry.name in ("mets.xml", "page", "alto") for entry in inner)
+        if any(map(_kind, inner)) and not is_export:
+            break
+        folder, plain = folders[0], inner
+    return folder
 
 
 def find_media(folder: Path, *, boxes: bool = False) -> MediaFiles:

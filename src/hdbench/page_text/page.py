@@ -13,14 +13,14 @@ Remark = Callable[[Message, str], None]
 """Takes what was assumed, and at which place."""
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """A line, and where it is on the page, if that is known."""
 
     text: str
     box: Box | None = None
 
 
-Lines = list[Line]
+Lines = list[TextLine]
 """The lines of a region, in reading order."""
 
 
@@ -53,11 +53,11 @@ def lines_of(
     find: "Callable[[Element], Box | None]",
     where: str,
     remark: Remark,
-) -> Iterator[Line]:
+) -> Iterator[TextLine]:
     """Yield lines; of one without text it is remarked that it is left out."""
     for line in lines:
         if text := read(line):
-            yield Line(text, find(line))
+            yield TextLine(text, find(line))
         else:
             remark(Message("a line without text, left out"), f"{where}:{line.sourceline}")
 

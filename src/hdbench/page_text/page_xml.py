@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hdbench.common.xml_documents import name_of
 from hdbench.errors import HdbenchError, Message
 from hdbench.page_text.boxes import Box, box_around, numbers
-from hdbench.page_text.page import Line, Lines, PageText, Remark, image_name, lines_of
+from hdbench.page_text.page import Lines, PageText, Remark, TextLine, image_name, lines_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -88,7 +88,7 @@ class _Reader:
         for inner in _in_order(_regions(region), self._order):
             texts += self.regions(inner)
         if not texts and (own := self._text(region)):
-            texts.append([Line(text) for text in own.splitlines()])
+            texts.append([TextLine(text) for text in own.splitlines()])
         return texts
 
     def _lines(self, region: "Element") -> Lines:
@@ -106,7 +106,7 @@ class _Reader:
         is_same = Counter(map(str.strip, own)) == Counter(line.text.strip() for line in found)
         if is_numbered or not is_same:
             return found
-        return [Line(text, boxes[text.strip()]) for text in own]
+        return [TextLine(text, boxes[text.strip()]) for text in own]
 
     def _box(self, line: "Element") -> Box | None:
         return box_around(_points(line, ("Coords",)), self._size)

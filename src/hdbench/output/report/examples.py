@@ -11,7 +11,7 @@ from hdbench.common.thumbnails import cut_out
 from hdbench.page_text.boxes import LINE_BOXES, WHOLE, Box, of_column
 from hdbench.results.error_counts import error_summary
 from hdbench.results.result import Result
-from hdbench.scoring.analysis.error_classes import Example
+from hdbench.scoring.analysis.error_classes import ConfusionExample
 
 AROUND = 0.08
 """Share of a line that is shown on each side of where a word should be by its letters."""
@@ -46,7 +46,7 @@ def example_pictures(
     return found
 
 
-def _picture(example: Example, column: object, images: Sequence[Path]) -> str | None:
+def _picture(example: ConfusionExample, column: object, images: Sequence[Path]) -> str | None:
     """Return a picture of an example; None unless the ground truth has as many lines as boxes."""
     match = _PAGE.search(example.field)
     page = int(match[1]) if match else 0

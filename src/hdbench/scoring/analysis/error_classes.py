@@ -92,7 +92,7 @@ _DIGITS = re.compile(r"[0-9]+")
 _NUMBER = re.compile(r"[0-9]+|m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 
 
-class Example(NamedTuple):
+class ConfusionExample(NamedTuple):
     """A place where characters were confused.
 
     Attributes:
@@ -133,7 +133,7 @@ class ErrorSummary(NamedTuple):
     total: Counter[ErrorClass]
     fields: dict[str, Counter[ErrorClass]]
     confusions: Counter[tuple[str, str]]
-    examples: dict[tuple[str, str], Example]
+    examples: dict[tuple[str, str], ConfusionExample]
 
 
 class FormCounts(NamedTuple):
@@ -262,7 +262,7 @@ def summarise(
     """
     fields: dict[str, Counter[ErrorClass]] = {}
     counted: Counter[tuple[str, str]] = Counter()
-    examples: dict[tuple[str, str], Example] = {}
+    examples: dict[tuple[str, str], ConfusionExample] = {}
     for number, match, error in (
         (number, *each) for number, of_item in enumerate(items) for each in of_item
     ):
@@ -275,7 +275,7 @@ def summarise(
             for old, new, place in confused(truth, answer, watched):
                 if not any(map(str.isspace, old + new)):
                     counted[old, new] += 1
-                    example = Example(number, match.field, truth, place, (old, new))
+                    example = ConfusionExample(number, match.field, truth, place, (old, new))
                     examples.setdefault((old, new), example)
     total: Counter[ErrorClass] = Counter()
     for _, counts in sorted(fields.items()):

@@ -76,9 +76,9 @@ class WrittenAnswer(TypedDict, total=False):
         constrained: whether the model was asked to hold the answer to the benchmark's schema.
         keeps_schema: whether it did; missing in answers of older versions.
         error: in one line, what went wrong if there is no answer.
-        reasoning: what the model thought, where it wrote nothing else.
-        refusal: in which words it refused.
-        raw_error: the error as the server sent it.
+        reasoning: the model's thoughts, if it wrote nothing else.
+        refusal: the model's own words, if it refused to answer.
+        raw_error: the server's error, as it was sent.
     """
 
     id: str

@@ -76,9 +76,9 @@ class Reply:
         keeps_schema: whether it did, where it was asked to.
         usd: what it cost in US dollars, if the server says so.
         error: in one line, why there is no text.
-        reasoning: what it thought, where that is all there is.
-        refusal: in which words it refused.
-        raw_error: the error as the server sent it.
+        reasoning: the model's thoughts, if it wrote nothing else.
+        refusal: the model's own words, if it refused to answer.
+        raw_error: the server's error, as it was sent.
         fingerprint: of the server's configuration; not recorded with the answer.
     """
 

@@ -52,6 +52,7 @@ MAX_MESSAGE = 300
 MODELS_SHOWN = 10
 
 _BUSY = (429, 503)
+_STREAMING = {"stream": True, "stream_options": {"include_usage": True}}
 _NO_CONNECTION = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError)
 
 
@@ -260,10 +261,9 @@ class EndpointBackend(Backend):
         names, streams = dict(self._names), self._streams
         refusals: list[Message] = []
         while True:
-            streaming = {"stream": True, "stream_options": {"include_usage": True}}
             sent = {
                 other: value
-                for name, value in (given | (streaming if streams else {})).items()
+                for name, value in (given | (_STREAMING if streams else {})).items()
                 if value is not None and (other := names.get(name, name)) is not None
             }
             body = {"model": self.asked.model, "messages": messages, **sent}

@@ -23,9 +23,19 @@ and while they are read no other answer is."""
 
 CONNECT_SECONDS = 10.0
 
-_SENT = frozenset(
-    ("host", "accept", "accept-encoding", "authorization", "connection", "content-length")
-) | {"content-type", "user-agent"}
+_NO_KEY = "none"
+"""Key that is not sent. Without any, OpenAI's client would take that of OpenAI."""
+
+_SENT = {
+    "accept",
+    "accept-encoding",
+    "authorization",
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "user-agent",
+}
 """The headers that are sent; OpenAI's client has more, about this machine and from variables."""
 
 
@@ -45,7 +55,6 @@ def connected(server: Server, *, timeout: float, connections: int = 1) -> AsyncO
         limits=httpx2.Limits(max_connections=connections),
     )
     return AsyncOpenAI(
-        # Without one, OpenAI's client would take another server's from the environment.
         api_key=server.key or _NO_KEY,
         base_url=server.url,
         default_headers={
@@ -58,9 +67,6 @@ def connected(server: Server, *, timeout: float, connections: int = 1) -> AsyncO
         timeout=http.timeout,
         http_client=http,
     )
-
-
-_NO_KEY = "none"
 
 
 class _BoundedClient(httpx2.AsyncClient):

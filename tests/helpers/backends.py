@@ -1,8 +1,8 @@
-"""A backend made without a command line: its class, and what is asked of it by name."""
+"""A backend made without a command line, and what it says."""
 
 from dataclasses import fields
 
-from hdbench.models.backend import Asked, Decoding
+from hdbench.models.backend import Asked, Decoding, Observer
 
 _OF_ASKED = {field.name for field in fields(Asked)}
 
@@ -23,3 +23,17 @@ def made(kind, model, prompt, *, decoding=None, schema=None, **options):
     own = {name: value for name, value in options.items() if name not in _OF_ASKED}
     asked = Asked(str(model), decoding=decoding, **{"schema": decoding.schema} | of_asked)
     return kind(asked, prompt, schema, **own)
+
+
+class Heard(Observer):
+    """Keeps what a backend says.
+
+    Attributes:
+        said: its notices.
+    """
+
+    def __init__(self):
+        self.said = []
+
+    def notice(self, message):
+        self.said.append(message)

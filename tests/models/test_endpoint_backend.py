@@ -15,7 +15,7 @@ from contextlib import closing
 
 import pypdfium2
 import pytest
-from helpers.backends import made
+from helpers.backends import Heard, made
 from models.faulty_server import FaultyServer, Response, completion, error
 from PIL import Image
 
@@ -24,7 +24,6 @@ from hdbench.models.backend import (
     Asked,
     Decoding,
     ImageLimits,
-    Observer,
     Question,
 )
 from hdbench.models.backend import make_backend as backend_of
@@ -43,28 +42,6 @@ def _bare_environment(monkeypatch):
     for name in list(os.environ):
         if name.endswith("_KEY") or name == "HF_TOKEN" or name.lower().endswith("_proxy"):
             monkeypatch.delenv(name)
-
-
-@pytest.fixture(scope="session")
-def question(tmp_path_factory):
-    """Questions by number, each with an image of its own."""
-    folder = tmp_path_factory.mktemp("images")
-
-    def make(number):
-        path = folder / f"{number}.png"
-        if not path.exists():
-            Image.new("RGB", (4, 4), (number % 256, number // 256, 0)).save(path)
-        return Question(f"item-{number}", [path])
-
-    return make
-
-
-class Heard(Observer):
-    def __init__(self):
-        self.said = []
-
-    def notice(self, message):
-        self.said.append(message)
 
 
 def make_backend(server, *, decoding=None, limits=None, **options):

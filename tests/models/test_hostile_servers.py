@@ -6,27 +6,19 @@ import time
 import tracemalloc
 
 import pytest
-from helpers.backends import made
+from helpers.backends import Heard, made
 from models.faulty_server import FaultyServer, Response, completion, error
 from models.raw_server import RawServer, answer, packed
 
 from hdbench.errors import HdbenchError
 from hdbench.models.answers_file import AnswersFile
-from hdbench.models.backend import SILENT, Observer, Question
+from hdbench.models.backend import SILENT, Question
 from hdbench.models.endpoint_backend import EndpointBackend
 from hdbench.models.run import as_answer
 
 pytestmark = pytest.mark.nightly
 
 ITEMS = [str(number) for number in range(6)]
-
-
-class Heard(Observer):
-    def __init__(self):
-        self.said = []
-
-    def notice(self, message):
-        self.said.append(message)
 
 
 def ask(server, items=ITEMS, observer=SILENT, **options):

@@ -3,13 +3,11 @@
 import itertools
 
 import pytest
-from helpers.backends import made
+from helpers.backends import Heard, made
 from models.faulty_server import FaultyServer, Response, completion, error
-from PIL import Image
 
 from hdbench.errors import HdbenchError
 from hdbench.models import run_progress
-from hdbench.models.backend import Observer, Question
 from hdbench.models.endpoint_backend import LOST_AT_FIRST, EndpointBackend
 from hdbench.models.run import run_model
 
@@ -18,26 +16,6 @@ pytestmark = pytest.mark.nightly
 OPEN = Response(completion('{"year": 1924}'))
 SILENT = Response(b"", seconds=None)
 BLIND = Response(error("image input is not supported - hint: provide the mmproj"), 500)
-
-
-@pytest.fixture
-def question(tmp_path):
-    """Questions by number, each with an image of its own."""
-
-    def make(number):
-        path = tmp_path / f"{number}.png"
-        Image.new("RGB", (4, 4), (number, 0, 0)).save(path)
-        return Question(f"item-{number}", [path])
-
-    return make
-
-
-class Heard(Observer):
-    def __init__(self):
-        self.said = []
-
-    def notice(self, message):
-        self.said.append(message)
 
 
 def make_backend(address, **options):

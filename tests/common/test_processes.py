@@ -106,7 +106,7 @@ def test_scoring_and_running_run_nothing_of_the_folder(hostile, told):
 def test_a_run_from_the_home_runs_nothing_of_the_folder(hostile, told):
     collection = opened(make_collection(hostile))
     with FaultyServer(lambda _: Response(READ)) as asked:
-        server, url = served(hostile, told, "open", collection.folder.name)
+        server, url = served(hostile, told, "open", "--no-browser", collection.folder.name)
         form = {"kind": "server", "endpoint": asked.url, "model": "some-model"}
         origin = url[: url.index("/", len("http://"))]
         begun = httpx.post(f"{url}runs/start", data=form, headers={"origin": origin}, timeout=300)

@@ -7,4 +7,5 @@ class ServedHome(ServedPage):
     """The home, as the command serves it."""
 
     def __init__(self, cwd, port, *folder, errors=None):
-        super().__init__("-m", "hdbench", "open", *folder, "--port", port, cwd=cwd, errors=errors)
+        command = ("-m", "hdbench", "open", "--no-browser", *folder, "--port", port)
+        super().__init__(*command, cwd=cwd, errors=errors)

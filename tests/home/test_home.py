@@ -34,7 +34,7 @@ def test_every_page_says_where_the_collection_stands(client, at, page):
     ):
         shown = client.get(at + page, headers={"accept-language": language})
         assert shown.status_code == 200
-        assert f"<h1>{sentence}</h1>" in shown.text
+        assert f">{sentence}<" in shown.text
         assert f'<html lang="{language}">' in shown.text
 
 
@@ -441,3 +441,18 @@ def test_token_stays_the_same_and_damage_starts_anew(used, tmp_path):
     assert path.stat().st_mode & 0o77 == 0
     path.write_text("{")
     assert len(Used(tmp_path / "state").token()) > 20
+
+
+def test_empty_home_offers_a_sample(client, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert "Try it with a sample" in client.get("/").text
+    for _ in range(2):
+        opened = send(client, "/sample").text
+        assert "All 8 items have a ground truth; 1 model has read part of them." in opened
+    assert "Try it with a sample" not in client.get("/").text
+    assert truths(tmp_path / "sample-cards")["sample-01"]["publication"]["year"] == 1957
+
+
+def test_only_the_page_that_sends_says_so(client, at):
+    assert "Everything stays on this computer." in client.get(f"{at}fields").text
+    assert "Everything stays on this computer." not in client.get(f"{at}runs").text

@@ -212,7 +212,7 @@ def test_answers_that_are_gone_are_not_said_to_be_moved(tmp_path, browser, serve
     page.locator(".runs summary").first.click()
     run.unlink()
     page.locator("form[action$='runs/remove'] button").click()
-    expect(page.locator("h1")).to_contain_text("no model has read them")
+    expect(page.locator(".stands")).to_contain_text("no model has read them")
     expect(page.locator(".note[role=status]")).to_have_count(0)
     page.close()
 

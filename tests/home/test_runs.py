@@ -62,6 +62,17 @@ def test_run_is_stopped_and_goes_on_without_asking_twice(collection):
     assert json.loads((run / "run.json").read_text())["benchmark"] == "hdb/cards"
 
 
+def test_key_that_was_typed_is_sent_and_never_written(collection, tmp_path):
+    with FaultyServer(lambda _: Response(READ)) as server:
+        asked = Asked("some-model", endpoint=server.url)
+        run = collection.runs.start(asked, "en", "sk-typed")
+        until(lambda: view(collection).is_whole, "the run")
+        assert {dict(r.headers)["authorization"] for r in server.requests} == {"Bearer sk-typed"}
+    assert run.is_dir()
+    for path in tmp_path.rglob("*"):
+        assert path.is_dir() or b"sk-typed" not in path.read_bytes()
+
+
 def test_run_survives_the_server_that_started_it(collection, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     is_stuck = True

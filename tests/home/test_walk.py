@@ -4,6 +4,7 @@ import pytest
 from annotating.pages import truths
 from axe_playwright_python.sync_playwright import Axe
 from helpers.english import words
+from helpers.waiting import until
 from home.collections import answers, make_collection, write_scans, write_sheet
 from home.served import ServedHome
 from playwright.sync_api import expect
@@ -72,7 +73,7 @@ def test_new_collection_is_read_and_survives_kills(tmp_path, visit_at):
     page.get_by_role("link", name="Runs").click()
     (tmp_path / "gpt.jsonl").write_text(answers(3).replace("jahr", "year"))
     drop(page, "#answers", tmp_path / "gpt.jsonl")
-    heading(page, "2 of 3 items have a ground truth; 1 model has read them.")
+    expect(page.locator(".stands")).to_contain_text("1 model has read them.")
     expect(page.locator(".runs")).to_contain_text("3 of 3 answered · complete")
     served.end()
     assert truths(folder)["c0"] == {"titel": "Faust I", "year": 1900}
@@ -154,13 +155,19 @@ def test_axe_core_finds_nothing_and_german_is_complete(tmp_path, visit_at, langu
     assert found == [], found
 
 
-def test_second_command_leads_to_the_home_that_is_open(tmp_path, run_hdbench):
+def test_second_command_leads_to_the_home_that_is_open(tmp_path, run_hdbench, monkeypatch):
+    browser, opened = tmp_path / "browser", tmp_path / "opened"
+    browser.write_text(f"#!/bin/sh\necho $1 > {opened}\n")
+    browser.chmod(0o755)
+    monkeypatch.setenv("BROWSER", str(browser))
     first, second = make_collection(tmp_path / "a"), make_collection(tmp_path / "b")
     served = ServedHome(tmp_path, 0, first)
     again = run_hdbench("open", second, cwd=tmp_path)
     assert again.returncode == 0
     root = served.url.removesuffix(f"{key_of(first)}/")
     assert again.stdout.splitlines()[-1] == f"{root}{key_of(second)}/"
+    until(opened.exists)
+    assert opened.read_text() == f"{root}{key_of(second)}/\n"
     served.kill()
     refused = run_hdbench("open", tmp_path, cwd=tmp_path)
     assert refused.returncode == 2

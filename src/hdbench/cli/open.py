@@ -1,5 +1,6 @@
 """Command that opens the home of collections in the browser."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -8,6 +9,7 @@ import typer
 from hdbench.cli.annotate import say_address
 from hdbench.cli.arguments import Port
 from hdbench.cli.terminal import page_language, say
+from hdbench.common import processes
 from hdbench.common.extras import needed
 from hdbench.common.names import check_name
 from hdbench.common.regular_files import without_links
@@ -17,6 +19,7 @@ def command(
     folder: Annotated[Path | None, typer.Argument()] = None,
     *,
     port: Port = 7880,
+    browser: bool = True,
 ) -> None:
     """Open a collection in the browser, from its scans to the finished records.
 
@@ -26,6 +29,7 @@ def command(
     Args:
         folder: The collection's folder, as hdbench new writes it; without it, the page begins with
             those used before and a new one.
+        browser: Open the address in the browser; otherwise it is only printed.
     """
     with needed("space", "the home needs"):
         from hdbench.home.app import serve_home  # noqa: PLC0415  Starlette is slow to import
@@ -42,5 +46,29 @@ def command(
     if address := used.served_at():
         say("open already:")
         typer.echo(f"{address}{path}")
+        if browser:
+            _browse(f"{address}{path}")
         return
-    serve_home(used, port=port, language=page_language(), path=path, started=say_address)
+
+    def started(address: str) -> None:
+        say_address(address)
+        if browser:
+            _browse(address)
+
+    serve_home(used, port=port, language=page_language(), path=path, started=started)
+
+
+_OF_DESKTOP = ("BROWSER", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY")
+"""Variables with which a browser finds the desktop."""
+
+
+def _browse(address: str) -> None:
+    """Open an address in the browser, by a process that finds no program in the working folder."""
+    processes.start(
+        processes.python("webbrowser", address),
+        variables={name: os.environ[name] for name in _OF_DESKTOP if name in os.environ},
+        stdin=processes.DEVNULL,
+        stdout=processes.DEVNULL,
+        stderr=processes.DEVNULL,
+        start_new_session=True,
+    )

@@ -5,7 +5,7 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -37,6 +37,7 @@ from hdbench.models.backend import Asked
 from hdbench.models.locks import is_locked, lock_of
 from hdbench.models.planning import run_name
 from hdbench.models.run import read_outcome
+from hdbench.models.server import OWN_KEY
 from hdbench.results.run_info import is_run, read_run_info
 from hdbench.results.run_names import run_name as run_stem
 
@@ -137,6 +138,7 @@ class RunList:
         self.folder = collection.beside / RUNS
         self._kept: dict[Path, Stamped[RunView | None]] = {}
         self._items, self._removing = 0, threading.Lock()
+        self._keys: dict[str | None, str] = {}
 
     def views(self) -> Sequence[RunView]:
         """Return the runs that answer the collection, in the order of their names."""
@@ -187,12 +189,14 @@ class RunList:
             self.folder.mkdir(exist_ok=True)
             given.replace(path)
 
-    def start(self, asked: Asked, language: str) -> Path:
+    def start(self, asked: Asked, language: str, key: str = "") -> Path:
         """Start a run as a process of its own, which keeps running without browser and server.
 
         Args:
             asked: the model, and where it is.
             language: the language of what the process prints.
+            key: the server's key, kept in memory until this process ends; by default that given
+                before, or that of the environment.
 
         Returns:
             The run's folder.
@@ -209,9 +213,14 @@ class RunList:
         command += ["-o", f"{RUNS}/{name}"]
         if asked.endpoint is not None:
             command += ["--endpoint", asked.endpoint]
+        if key:
+            self._keys[asked.endpoint] = key
+        known = self._keys.get(asked.endpoint)
         with write_errors(folder):
             self.folder.mkdir(exist_ok=True)
-            _spawn(command, self._collection.beside, folder, asked)
+            _spawn(
+                command, self._collection.beside, folder, asked, {OWN_KEY: known} if known else {}
+            )
         return folder
 
     def resume(self, name: str, language: str) -> None:
@@ -425,7 +434,9 @@ def _started(run: Path) -> StartedRun | None:
     return None
 
 
-def _spawn(command: Sequence[str], folder: Path, run: Path, asked: Asked) -> None:
+def _spawn(
+    command: Sequence[str], folder: Path, run: Path, asked: Asked, variables: Mapping[str, str]
+) -> None:
     """Start a process that holds the file with its number locked until it ends.
 
     Raises:
@@ -442,6 +453,7 @@ def _spawn(command: Sequence[str], folder: Path, run: Path, asked: Asked) -> Non
             command,
             folder=folder,  # the dataset's name, which the run records, is a path from there
             asks_servers=True,
+            variables=variables,
             stdin=processes.DEVNULL,
             stdout=log,
             stderr=processes.STDOUT,

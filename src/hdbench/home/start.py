@@ -1,11 +1,14 @@
 """The pages before any collection: those used before, and a new one."""
 
+import json
 import re
+import shutil
 import unicodedata
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anyio import to_thread
@@ -15,12 +18,19 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from hdbench.annotating.server import why_not
-from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.benchmark import EXAMPLE, METADATA
+from hdbench.common.jsonio import read_jsonl
+from hdbench.common.os_errors import write_errors
 from hdbench.common.regular_files import without_links
+from hdbench.datasets.building.builder import build
+from hdbench.datasets.building.recipe import find_recipe
+from hdbench.datasets.collecting.plan import CollectionRequest, make_plan, read_sources
+from hdbench.datasets.collecting.writing import write_collection
 from hdbench.errors import HdbenchError, without_folders
 from hdbench.home.collection import key_of, opened
 from hdbench.home.drafts import NOT_USED, Addition, CollectionDraft, NewCollection, draft_in
 from hdbench.home.page import is_ours, read_form
+from hdbench.home.run_list import RUNS
 from hdbench.home.state import CollectionState
 from hdbench.home.uploads import UploadedFile, uploaded
 
@@ -70,6 +80,7 @@ def start_routes(home: "Home") -> list[BaseRoute]:
         Route("/forget", start.forget, methods=["POST"]),
         Route("/open", start.open, methods=["POST"]),
         Route("/open", start.index),
+        Route("/sample", start.sample, methods=["POST"]),
         Route("/new", start.new),
         Route("/new", start.begin, methods=["POST"]),
         Route("/new/{draft:key}", start.draft),
@@ -124,6 +135,15 @@ class _Start:
             show = partial(self._used, error.message)
             return await self._home.page(request, "start.html", show)
         return self._to(folder)
+
+    async def sample(self, request: Request) -> Response:
+        """Make the sample collection, unless it is there, and open it."""
+        await self._form(request)
+        try:
+            return self._to(await to_thread.run_sync(_sample_in, Path.cwd()))
+        except HdbenchError as error:
+            show = partial(self._used, error.message)
+            return await self._home.page(request, "start.html", show)
 
     async def new(self, request: Request) -> Response:
         """Ask for the name and place of a new collection."""
@@ -223,6 +243,7 @@ class _Start:
                 if Path(name).is_dir()
             ],
             "key_of": key_of,
+            "place": Path.cwd(),
         }
 
     def _view(self, folder: Path, language: str) -> UsedView:
@@ -300,6 +321,37 @@ def _new(form: Mapping[str, str], error: str, _: str) -> Mapping[str, Any]:
     return {"form": form, "error": error, "place": Path.cwd()}
 
 
+def _sample_in(place: Path) -> Path:
+    """Return the sample collection in a folder, made of what `hdbench demo` builds.
+
+    Raises:
+        HdbenchError: it cannot be written.
+    """
+    folder = place / _SAMPLE
+    if (folder / METADATA).is_file():
+        return folder
+    with TemporaryDirectory(prefix="hdbench-") as scratch:
+        built = build(find_recipe("zettelkatalog", sample=True), Path(scratch)).folder
+        scans, truth = Path(scratch, "scans"), Path(scratch, "truth.jsonl")
+        scans.mkdir()
+        rows = [line.value for line in read_jsonl(built / METADATA)]
+        for row in rows:
+            scan = built / row["file_name"]
+            scan.rename(scans / f"{row['id']}{scan.suffix}")
+        truth.write_bytes(
+            b"".join(
+                json.dumps({"id": row["id"]} | json.loads(row["ground_truth"])).encode() + b"\n"
+                for row in rows
+            )
+        )
+        requested = CollectionRequest(_SAMPLE, scans, truth, like=str(built), language="de")
+        write_collection(make_plan(requested, read_sources(requested, place)), place)
+        with write_errors(place / RUNS):
+            (place / RUNS).mkdir(exist_ok=True)
+            shutil.copy(built / EXAMPLE, place / RUNS / f"{_SAMPLE}_example.jsonl")
+    return folder
+
+
 def _folder_in(form: Mapping[str, str], name: str) -> Path:
     """Return the folder of this computer that a form names.
 
@@ -311,6 +363,9 @@ def _folder_in(form: Mapping[str, str], name: str) -> Path:
         raise HdbenchError("{place}: no such folder: give its whole path", place=folder)
     return folder
 
+
+_SAMPLE = "sample-cards"
+"""The name of the sample collection."""
 
 _NO_NAME = re.compile(r"[^a-z0-9]+")
 

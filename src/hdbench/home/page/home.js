@@ -64,7 +64,7 @@ async function send(drop, files) {
 
 async function renew(kept) {
   const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
-  for (const name of ["h1", ".path", ".next", "#runs", "#work", "#taken"]) {
+  for (const name of ["h1", ".stands", ".path", ".next", "#runs", "#work", "#taken"]) {
     const [old, fresh] = [document.querySelector(name), page.querySelector(name)];
     if (old && fresh && !old.contains(kept) && !old.contains(document.activeElement)) old.replaceWith(document.adoptNode(fresh));
   }

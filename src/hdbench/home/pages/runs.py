@@ -43,7 +43,8 @@ def _start(visit: Visit) -> Done:
         asked = Asked(model, endpoint=endpoint)
     else:
         asked = Asked(model, backend="transformers")
-    folder = visit.collection.runs.start(asked, visit.language)
+    key = visit.form.get("key", "").strip()
+    folder = visit.collection.runs.start(asked, visit.language, key)
     return Done(Message("{name}: started; it keeps running without this page", name=folder.name))
 
 

@@ -13,7 +13,7 @@ from datasets import load_dataset
 from helpers.waiting import until
 from PIL import Image
 
-from hdbench.benchmarks.benchmark import CHECKED_VALUES, load_benchmark
+from hdbench.benchmarks.benchmark import PEOPLE, load_benchmark
 from hdbench.benchmarks.names import recipe_names
 from hdbench.datasets.building.namespace import writing
 from hdbench.scoring import METRICS
@@ -424,6 +424,7 @@ def test_what_people_read_stays_when_it_is_built_again(tmp_path):
         with writing(tmp_path, "cards") as folder:
             (folder / "README.md").write_text(title)
         if title == "first":
-            (tmp_path / "cards" / CHECKED_VALUES).write_text('{"id": 1}\n')
+            (tmp_path / "cards" / PEOPLE).mkdir()
+            (tmp_path / "cards" / PEOPLE / "anna.jsonl").write_text('{"id": 1}\n')
     assert (tmp_path / "cards/README.md").read_text() == "second"
-    assert (tmp_path / "cards" / CHECKED_VALUES).read_text() == '{"id": 1}\n'
+    assert (tmp_path / "cards" / PEOPLE / "anna.jsonl").read_text() == '{"id": 1}\n'

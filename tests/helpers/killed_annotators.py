@@ -53,13 +53,12 @@ def check_saved(folder: Path, saved) -> None:
     """Whether everything that was said to be saved is there."""
     lines = (folder / "metadata.jsonl").read_text(encoding="utf-8").splitlines()
     items = [json.loads(line)["id"] for line in lines]  # readable, even before it is repaired
-    with Store.open(folder, "reader") as store:
+    with Store(folder, "reader") as store:
         assert store.items == items
         found = {
-            (change.item, change.field, change.to)
+            (change.item, change.field, change.value)
             for item in items
             for change in store.history(item)
-            if not change.is_base
         }
         assert {tuple(each) for each in saved} <= found
         states = {item: store.state(item) for item in items}

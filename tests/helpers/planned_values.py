@@ -2,10 +2,10 @@
 
 import json
 
+from helpers.people_files import add_events
 from helpers.planned_cards import RIGHT, Catalogue
 
-from hdbench.annotating.checking.checked_values import Reading
-from hdbench.benchmarks.benchmark import CHECKED_VALUES
+from hdbench.annotating.events import Reading
 from hdbench.common.jsonio import write_json
 from hdbench.trust.applying import apply
 from hdbench.trust.control import check_control, read_control
@@ -51,27 +51,28 @@ class PlannedValues(Catalogue):
 
     @property
     def readings_file(self):
-        return self.path / CHECKED_VALUES
+        return self.path / "people" / "anna.jsonl"
 
-    def read(self, values, plan, stage, by="anna", **truth):
+    def read(self, values, plan, stage, by="anna", what="value", **truth):
         """Let somebody read values: what is right, or `truth` instead."""
         fields = {
             field.path: field for field in fields_called(("title", "place", "year"), self.benchmark)
         }
-        with self.readings_file.open("a") as file:
-            for key in values:
-                reading = Reading(
-                    id=f"{len(by):032x}",
-                    plan=plan.hash(),
-                    stage=stage,
-                    item=key.item,
-                    field=key.field,
-                    by=by,
-                    at="2026-11-27T10:00:00Z",
-                    what="value",
-                    value=value_of(RIGHT | truth, fields[key.field]),
-                )
-                file.write(reading.model_dump_json(exclude_unset=True) + "\n")
+        lines = []
+        for key in values:
+            reading = Reading(
+                id=f"{len(by):032x}",
+                plan=plan.hash(),
+                stage=stage,
+                item=key.item,
+                field=key.field,
+                by=by,
+                at="2026-11-27T10:00:00.000Z",
+                what=what,
+                value=None if what != "value" else value_of(RIGHT | truth, fields[key.field]),
+            )
+            lines.append(reading)
+        add_events(self.path, lines)
 
     def planned(self):
         return read_plan(self.plan_file)

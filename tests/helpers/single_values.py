@@ -4,11 +4,12 @@ import json
 from uuid import uuid4
 
 from helpers.invented_cards import MODELS, InventedCards
+from helpers.people_files import add_events
 from helpers.run_folders import SPEC, write_run
 from PIL import Image
 
-from hdbench.annotating.checking.checked_values import Reading
-from hdbench.benchmarks.benchmark import CHECKED_VALUES, load_benchmark
+from hdbench.annotating.events import Reading
+from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.trust.decision import Decision, decide
 from hdbench.trust.learned_files import learn_once
 from hdbench.trust.plan import PlanOptions, make_plan, read_plan, write_plan
@@ -154,22 +155,23 @@ class ReadCatalogue:
 
     def read(self, values, sealed, stage):
         """Have two people read values as they stand on the cards, a tenth of them both."""
-        with (self.path / CHECKED_VALUES).open("a") as file:
-            for number, (item, field) in enumerate(values):
-                for person in ("anna", "ben")[: 1 + (number % 10 == 0)]:
-                    line = Reading(
-                        id=uuid4().hex,
-                        plan=sealed.hash(),
-                        stage=stage,
-                        item=item,
-                        field=field,
-                        by=person,
-                        at="2026-11-27T10:00:00Z",
-                        what="value",
-                        value=self.cards.truths[item][field],
-                        seconds=9.0,
-                    )
-                    file.write(line.model_dump_json(exclude_unset=True) + "\n")
+        lines = []
+        for number, (item, field) in enumerate(values):
+            for person in ("anna", "ben")[: 1 + (number % 10 == 0)]:
+                line = Reading(
+                    id=uuid4().hex,
+                    plan=sealed.hash(),
+                    stage=stage,
+                    item=item,
+                    field=field,
+                    by=person,
+                    at="2026-11-27T10:00:00.000Z",
+                    what="value",
+                    value=self.cards.truths[item][field],
+                    seconds=9.0,
+                )
+                lines.append(line)
+        add_events(self.path, lines)
 
     def read_first(self):
         plan = read_plan(self.plan_file)

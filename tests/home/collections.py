@@ -6,10 +6,10 @@ from copy import copy as copy_of
 from uuid import uuid4
 
 from helpers.invented_cards import MODELS, InventedCards
+from helpers.people_files import add_events
 from PIL import Image, ImageDraw
 
-from hdbench.annotating.checking.checked_values import Reading
-from hdbench.benchmarks.benchmark import CHECKED_VALUES
+from hdbench.annotating.events import Reading
 from hdbench.datasets.collecting.plan import CollectionRequest, make_plan, read_sources
 from hdbench.datasets.collecting.writing import write_collection
 
@@ -70,22 +70,23 @@ def read_values(collection, value_of, by=("anna", "ben")):
     """People read the values that come next, a tenth of them two people; return which."""
     view = collection.decisions.view()
     plan = view.control.hash() if view.applied else view.plan.hash()
-    with (collection.built / CHECKED_VALUES).open("a") as file:
-        for number, (item, field) in enumerate(view.stage.values):
-            for person in by[: 1 + (number % 10 == 0)]:
-                line = Reading(
-                    id=uuid4().hex,
-                    plan=plan,
-                    stage=view.stage.name,
-                    item=item,
-                    field=field,
-                    by=person,
-                    at="2026-11-27T10:00:00Z",
-                    what="value",
-                    value=value_of(item, field),
-                    seconds=9.0,
-                )
-                file.write(line.model_dump_json(exclude_unset=True) + "\n")
+    lines = []
+    for number, (item, field) in enumerate(view.stage.values):
+        for person in by[: 1 + (number % 10 == 0)]:
+            line = Reading(
+                id=uuid4().hex,
+                plan=plan,
+                stage=view.stage.name,
+                item=item,
+                field=field,
+                by=person,
+                at="2026-11-27T10:00:00.000Z",
+                what="value",
+                value=value_of(item, field),
+                seconds=9.0,
+            )
+            lines.append(line)
+    add_events(collection.built, lines)
     return view.stage.values
 
 

@@ -221,7 +221,7 @@ def test_nothing_is_written_through_a_link(client, at, folder, tmp_path):
 
 
 def test_somebody_who_annotates_meanwhile_keeps_both(client, at, folder):
-    with Store.open(folder, "anna") as store:
+    with Store(folder, "anna") as store:
         new = begin(client, at)
         upload(client, f"{new}/scans", "n1.png", picture("red"))
         send(client, f"{new}/write")
@@ -231,7 +231,7 @@ def test_somebody_who_annotates_meanwhile_keeps_both(client, at, folder):
     assert list(truths(folder))[-1] == "n1"
     send(client, f"{at}truth/annotate", name="anna")
     assert len(client.get(f"{at}annotate/anna/start").json()["items"]) == 5
-    assert len(list((folder / "history").glob("metadata.jsonl.*"))) == 1  # only before the first
+    assert len(list((folder / "people").glob("metadata.jsonl.*"))) == 1  # only before the first
 
 
 def test_pages_of_a_tiff_are_known_again(client, used, tmp_path):

@@ -16,6 +16,7 @@ from playwright.sync_api import Error
 from hdbench.annotating.checking.checked_values import CheckedValues
 from hdbench.annotating.working.worked_values import WorkedValues
 from hdbench.home.collection import opened
+from hdbench.trust.applied_folder import read_applied
 from hdbench.trust.plan import PlanOptions
 
 pytestmark = pytest.mark.nightly
@@ -139,8 +140,7 @@ def test_values_that_were_decided_are_there(tmp_path, use_until_killed):
         return item, field
 
     saved = use_until_killed(cards.folder, "work/anna/", use)
-    values = WorkedValues(out)
-    values.refresh()
+    values = WorkedValues(opened(cards.folder).built, read_applied(out).values_sha256)
     worked = values.current()
     assert {key: worked[key].value for key in saved} == {
         (item, field): cards.truth(item)[field] for item, field in saved

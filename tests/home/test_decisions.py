@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 from helpers.invented_cards import MODELS
+from helpers.people_files import add_events
 from helpers.waiting import until
 from home.collections import (
     NAME,
@@ -20,7 +21,7 @@ from home.collections import (
 )
 from starlette.testclient import TestClient
 
-from hdbench.annotating.working.worked_values import WorkedValue, WorkedValues
+from hdbench.annotating.events import WorkedValue
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.home.app import Home, build_app
@@ -71,13 +72,15 @@ class Opened:
 
     def work_off(self):
         """Somebody decides all doubtful values: what stands there."""
-        out = self.collection.decisions.view().out
+        seal = self.collection.decisions.view().applied.values_sha256
+        lines = []
         for item in list(self.cards.cards.truths)[-2:]:
             for field, value in self.cards.truth(item).items():
                 made = {"what": "value", "how": "typed", "value": value, "by": "anna"}
-                at = "2026-11-27T12:00:00Z"
-                line = WorkedValue(id=uuid4().hex, item=item, field=field, at=at, **made)
-                WorkedValues(out).add([line])
+                at = "2026-11-27T12:00:00.000Z"
+                key = {"list": seal, "id": uuid4().hex, "item": item, "field": field}
+                lines.append(WorkedValue(**key, at=at, **made))
+        add_events(self.collection.built, lines)
 
     def step(self):
         return self.home.standing(self.collection).next_step

@@ -1,12 +1,10 @@
 """The pages of the home, and what they refuse."""
 
 import html
-import io
 import json
 import re
-import zipfile
+import shutil
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from urllib.parse import urlencode
 
 import anyio
@@ -16,7 +14,6 @@ from home.asking import FORM, HERE, alert, picture, send, upload, zipped
 from home.collections import answers, make_collection, write_run, write_scans, write_sheet
 from starlette.testclient import TestClient
 
-from hdbench.annotating.merging import hand_over
 from hdbench.annotating.store import Store
 from hdbench.errors import HdbenchError
 from hdbench.home import drafts, uploads
@@ -55,7 +52,7 @@ def test_nobody_else_is_answered(home, client, at, folder):
     assert client.get(at, headers={"origin": "https://evil.example"}).status_code == 403
     form = urlencode({"prompt": "Read nothing."})
     for origin in ({}, {"origin": "null"}, {"origin": "https://evil.example"}):
-        for path in ("fields/prompt", "runs/upload?name=a.jsonl", "merge/upload?name=a.zip"):
+        for path in ("fields/prompt", "runs/upload?name=a.jsonl", "scans/add"):
             refused = client.post(at + path, content=form, headers=origin | FORM)
             assert refused.status_code == 403
         refused = client.post("/open", content=urlencode({"folder": "/"}), headers=origin | FORM)
@@ -303,43 +300,24 @@ def test_a_run_is_moved_away_and_not_deleted(client, at, folder):
     assert folder.is_dir()
 
 
-def test_somebodys_work_is_asked_about_before_it_comes_in(client, at, folder, tmp_path):
+def test_a_colleagues_file_is_taken_in_where_it_is_copied(client, at, folder, tmp_path):
     copy = make_collection(tmp_path / "ben")
-    with Store.open(copy, "ben") as store:
+    with Store(copy, "Ben") as store:
         after = store.state("c2").head["ground_truth"]
         store.change("c2", "ground_truth", "", {"titel": "Faust"}, after=after, how="blind")
-    hand_over(copy, "ben", tmp_path / "ben.zip")
-    told = upload(client, f"{at}merge/upload", "ben.zip", (tmp_path / "ben.zip").read_bytes())
-    asked = client.get(at + told.json()["to"]).text
-    assert "changes by ben, of whom nothing is here yet: 1" in asked
-    german = client.get(at + told.json()["to"], headers={"Accept-Language": "de"}).text
-    assert datetime.now(UTC).strftime("geänderte Einträge: 1, %d.%m.%Y") in german
-    assert truths(folder)["c2"] is None
-    waiting = re.search(r'name="file" value="(.*?)"', asked)[1]
-    taken = send(client, f"{at}merge/take-in", file=waiting)
-    assert "new changes: 1" in taken.text
-    assert "3 of 4 items have a ground truth" in taken.text
+    assert str(folder / "people") in client.get(f"{at}truth").text
+    (folder / "people").mkdir()
+    shutil.copy(copy / "people/Ben.jsonl", folder / "people")
+    assert "3 of 4 items have a ground truth" in client.get(at).text
+    send(client, f"{at}truth/annotate", name="Anna")
     assert truths(folder)["c2"] == {"titel": "Faust"}
-    assert not list(folder.glob(".merge-*"))
-    again = send(client, f"{at}merge/take-in", file="../../state")
-    assert "no longer here" in alert(again)
 
 
-def test_work_that_cannot_come_in_says_why(client, at, folder):
-    told = upload(client, f"{at}merge/upload", "ben.zip", zipped({"x": "y"}))
-    asked = client.get(at + told.json()["to"])
-    assert 'role="alert"' in asked.text
-    assert "Take this in" not in asked.text
-    waiting = re.search(r'name="file" value="(.*?)"', asked.text)[1]
-    send(client, f"{at}merge/leave-out", file=waiting)
-    assert not list(folder.glob(".merge-*"))
-
-
-def test_editor_is_opened_under_a_pseudonym(client, at, folder):
-    wrong = send(client, f"{at}truth/annotate", name="Anna Amsel")
+def test_editor_is_opened_under_a_name(client, at, folder):
+    wrong = send(client, f"{at}truth/annotate", name="Anna/Amsel")
     assert wrong.status_code == 400
-    assert "anna amsel" in alert(wrong)
-    assert 'value="Anna Amsel"' in wrong.text
+    assert "Anna/Amsel" in alert(wrong)
+    assert 'value="Anna/Amsel"' in wrong.text
     opened = send(client, f"{at}truth/annotate", name="anna")
     assert str(opened.url).endswith(f"{at}annotate/anna/")
     change = {"what": "ground_truth", "field": "", "to": {"titel": "Faust"}, "after": None}
@@ -347,8 +325,6 @@ def test_editor_is_opened_under_a_pseudonym(client, at, folder):
     assert saved.status_code == 200
     assert "3 of 4 items have a ground truth" in client.get(at).text
     assert 'value="anna"' in client.get(f"{at}truth").text
-    work = client.get(f"{at}hand-over/anna.zip")
-    assert zipfile.is_zipfile(io.BytesIO(work.content))
 
 
 def test_what_models_read_can_be_corrected(client, at, folder):
@@ -360,17 +336,6 @@ def test_what_models_read_can_be_corrected(client, at, folder):
     assert str(opened.url).endswith(f"{at}correct/anna/")
     drafts = client.get(f"{at}correct/anna/items/2/drafts").json()
     assert [draft["record"]["titel"] for draft in drafts] == ["Titel 2"]
-
-
-def test_editor_that_another_program_has_open_is_named(client, at, folder):
-    with Store.open(folder, "anna"):
-        told = send(client, f"{at}truth/annotate", name="anna")
-        assert "anna is annotating this folder already" in alert(told)
-        assert client.get(f"{at}annotate/anna/").status_code == 503
-        kept = client.get(f"{at}annotate/anna/items/2")
-        assert kept.status_code == 507
-        assert "anna is annotating this folder already" in kept.json()["error"]
-    assert client.get(f"{at}annotate/anna/").status_code == 200
 
 
 def test_items_are_read_by_several_and_agreement_is_shown(client, at, folder):

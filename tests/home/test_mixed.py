@@ -10,7 +10,6 @@ from home.served import ServedHome
 from playwright.sync_api import expect
 
 from hdbench.annotating.checking.checked_values import CheckedValues
-from hdbench.annotating.store import Store
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.home.collection import opened
 from hdbench.trust.plan import PlanOptions
@@ -70,25 +69,6 @@ def test_two_editors_of_one_person_save_in_turn(tmp_path, browser, serve):
     assert truths(folder)["c3"]["titel"] == "Urfaust 2"
 
 
-@pytest.mark.nightly
-def test_editor_open_in_another_program_keeps_what_is_typed(tmp_path, browser, serve):
-    folder = make_collection(tmp_path)
-    home = serve(folder)
-    page = browser.new_page()
-    open_editor(page, f"{home.url}annotate/anna/#c2")
-    page.wait_for_load_state("networkidle")
-    second = browser.new_page()
-    open_editor(second, f"{home.url}annotate/ben/")  # which closes what is not being used
-    with Store.open(folder, "anna"):
-        page.locator(TITLE).fill("Faust")
-        expect(page.locator("#message")).to_contain_text("anna is annotating this folder already")
-    is_saved(page)
-    page.close()
-    second.close()
-    home.end()
-    assert truths(folder)["c2"]["titel"] == "Faust"
-
-
 def test_page_of_other_items_changes_none_of_them(tmp_path, browser, serve):
     folder = make_collection(tmp_path)
     home = serve(folder)
@@ -102,7 +82,7 @@ def test_page_of_other_items_changes_none_of_them(tmp_path, browser, serve):
     page.locator(TITLE).fill("Faust")
     expect(page.locator("#message")).to_contain_text(REPLACED)
     expect(page.locator(TITLE)).to_have_value("Faust")
-    assert not any((folder / "history").glob("*.jsonl"))
+    assert not any((folder / "people").glob("*.jsonl"))
     page.reload()
     expect(page.locator("#id")).to_have_text("c2")
     page.locator(TITLE).fill("Faust")
@@ -141,27 +121,31 @@ def test_value_of_another_plan_is_not_saved(tmp_path, browser, serve):
     assert (str(reading.value), reading.item) == ("1901", item)
 
 
-def test_history_put_back_while_its_editor_is_open(tmp_path, browser, serve):
+def test_an_earlier_file_put_back_while_its_editor_is_open_is_refused(tmp_path, browser, serve):
     folder = make_collection(tmp_path)
     home = serve(folder)
     page = browser.new_page()
     page.goto(f"{home.url}annotate/anna/#c2")
     page.locator(TITLE).fill("Faust")
     is_saved(page)
-    history = folder / "history/anna.jsonl"
-    before = history.read_bytes()
+    entered = folder / "people/anna.jsonl"
+    before = entered.read_bytes()
     page.locator(TITLE).fill("Urfaust")
     page.wait_for_function("() => document.getElementById('saving').dataset.state === 'saving'")
     is_saved(page)
-    assert json.loads(history.read_text().splitlines()[-1])["to"] == "Urfaust"
-    history.write_bytes(before)
+    now = entered.read_bytes()
+    entered.write_bytes(before)
+    page.locator("[id='f:jahr']").fill("1808")
+    expect(page.locator("#message")).to_contain_text("anna.jsonl: is shorter than it was")
+    assert entered.read_bytes() == before
+    entered.write_bytes(now)
     page.reload()
-    expect(page.locator(TITLE)).to_have_value("Faust")
+    expect(page.locator(TITLE)).to_have_value("Urfaust")
     page.locator("[id='f:jahr']").fill("1808")
     is_saved(page)
     page.close()
     assert home.end() == 0
-    assert truths(folder)["c2"] == {"titel": "Faust", "jahr": 1808}
+    assert truths(folder)["c2"] == {"titel": "Urfaust", "jahr": 1808}
 
 
 def test_titles_and_prompts_changed_in_two_windows(tmp_path, browser, serve):
@@ -263,10 +247,11 @@ def test_broken_file_is_said_in_a_line_when_the_editor_closes(tmp_path, browser,
         home = ServedHome(tmp_path, 0, folder, errors=file)
     page = browser.new_page()
     open_editor(page, f"{home.url}annotate/anna/#c2")
-    (folder / "annotation.yaml").write_text("- 3")
+    (folder / "people").mkdir(exist_ok=True)
+    (folder / "people/ben.jsonl").write_text("- 3\n")
     page.locator(TITLE).fill("Faust")
-    expect(page.locator("#message")).to_contain_text("annotation.yaml")
+    expect(page.locator("#message")).to_contain_text("ben.jsonl:1")
     page.close()
     assert home.end() == 0
-    assert "annotation.yaml" in errors.read_text()
+    assert "ben.jsonl:1" in errors.read_text()
     assert "Traceback" not in errors.read_text()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from home.collections import make_collection, write_run
 
-from hdbench.annotating.annotation import assign
+from hdbench.annotating.double import read_double
 from hdbench.annotating.store import Store
 from hdbench.home.collection import opened
 from hdbench.home.state import CollectionStage, Decided, standing_of
@@ -20,7 +20,7 @@ def standing(collection, decided=NOTHING):
 
 
 def enter(folder, name, item, record, status="done"):
-    with Store.open(folder, name) as store:
+    with Store(folder, name) as store:
         for what, to in (("ground_truth", record), ("status", status)):
             after = store.state(item).head[what]
             store.change(item, what, "", to, after=after, how="blind")
@@ -84,7 +84,8 @@ def test_a_large_collection_is_not_read_by_hand(tmp_path):
 
 def test_item_that_two_people_read_is_settled_first(tmp_path):
     folder = make_collection(tmp_path, truths=0)
-    assign(folder, ["anna", "ben"], items=1)
+    for person in ("anna", "ben"):
+        read_double(folder, person, 1)
     collection = opened(folder)
     (item,) = (each.item for each in collection.progress().items if each.waiting)
     assert collection.progress().waiting == {"anna": 1, "ben": 1}

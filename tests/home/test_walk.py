@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from space.german import Walk
 from space.servers import free_port
 
-from hdbench.annotating.annotation import assign
+from hdbench.annotating.double import read_double
 from hdbench.annotating.store import Store
 from hdbench.home.collection import key_of
 
@@ -68,7 +68,7 @@ def test_new_collection_is_read_and_survives_kills(tmp_path, visit_at):
     expect(page.locator("#saving")).to_have_attribute("data-state", "saved")
     page.get_by_role("link", name="To the collection").click()
     heading(page, "2 of 3 items have a ground truth; no model has read them.")
-    with Store.open(folder, "ben") as store:
+    with Store(folder, "ben") as store:
         assert store.state("c0").record["titel"] == "Faust I"
     page.get_by_role("link", name="Runs").click()
     (tmp_path / "gpt.jsonl").write_text(answers(3).replace("jahr", "year"))
@@ -106,7 +106,8 @@ def test_files_chosen_before_the_script_are_sent(tmp_path, visit_at):
 )
 def test_axe_core_finds_nothing_and_german_is_complete(tmp_path, visit_at, language, scheme, width):
     folder = make_collection(tmp_path)
-    assign(folder, ["anna", "ben"], items=1)
+    for person in ("anna", "ben"):
+        read_double(folder, person, 1)
     write_scans(tmp_path / "more", 5)
     (tmp_path / "more/c3.png").replace(tmp_path / "c1.png")
     found = []

@@ -12,6 +12,9 @@ from collections import Counter
 
 import pytest
 import yaml
+from helpers.people_files import add_events
+
+from hdbench.annotating.events import Reading, WorkedValue
 
 PEOPLE = "2026-11-27T{hour:02}:00:00.000Z"
 RUNS = ("2025-11-25_T0420", "2026-01-24_T0230", "2025-09-30_T0160")
@@ -51,15 +54,15 @@ def letters(value):
 
 
 def add_readings(folder, sealed, stage, values, hour):
-    """What a person reads, saved as the page saves it: item and field → value."""
-    with (folder / "cards/checked-values.jsonl").open("a") as file:
-        for (item, field), value in values.items():
-            line = {
-                "id": uuid.uuid4().hex, "plan": sealed, "stage": stage, "item": item,
-                "field": field, "by": "anna", "at": PEOPLE.format(hour=hour), "what": "value",
-                "value": value, "seconds": 9.0,
-            }  # fmt: skip
-            file.write(json.dumps(line) + "\n")
+    """What a person reads: item and field → value."""
+    readings = [
+        Reading(
+            id=uuid.uuid4().hex, plan=sealed, stage=stage, item=item, field=field, by="anna",
+            at=PEOPLE.format(hour=hour), what="value", value=value, seconds=9.0,
+        )
+        for (item, field), value in values.items()
+    ]  # fmt: skip
+    add_events(folder / "cards", readings)
 
 
 def confirmed(folder, plan):
@@ -71,14 +74,14 @@ def confirmed(folder, plan):
             name: ("accepted" if value["decision"] == "taken" else "open", value["value"])
             for name, value in row["fields"].items()
         }
-    for line in (folder / "cards/checked-values.jsonl").read_text().splitlines():
+    for line in (folder / "cards/people/anna.jsonl").read_text().splitlines():
         reading = json.loads(line)
         fields, name, value = states[reading["item"]], reading["field"], reading["value"]
         origin = "checked"
         if reading["stage"] == "control" and letters(value) != letters(fields[name][1]):
             origin = "corrected"
         fields[name] = (origin, value)
-    for line in (folder / "out/worked-values.jsonl").read_text().splitlines():
+    for line in (folder / "cards/people/ben.jsonl").read_text().splitlines():
         worked = json.loads(line)
         states[worked["item"]][worked["field"]] = ("worked", worked["value"])
     assert all(set(fields) == set(plan["fields"]) for fields in states.values())
@@ -114,14 +117,15 @@ def test_each_of_263_cards_has_each_value_with_its_origin(folder, run_hdbench):
     add_readings(folder, control["hash"], "control", values, 12)
     with (folder / "out/worklist.csv").open(encoding="utf-8-sig") as file:
         doubtful = [(row["id"], row["field"]) for row in csv.DictReader(file)]
-    with (folder / "out/worked-values.jsonl").open("w") as file:
-        for item, field in doubtful[:WORKED]:
-            line = {
-                "id": uuid.uuid4().hex, "item": item, "field": field, "by": "ben",
-                "at": PEOPLE.format(hour=13), "what": "value", "value": at(truths[item], field),
-                "how": "typed",
-            }  # fmt: skip
-            file.write(json.dumps(line) + "\n")
+    seal = json.loads((folder / "out/applied.json").read_text())["values_sha256"]
+    worked = [
+        WorkedValue(
+            list=seal, id=uuid.uuid4().hex, item=item, field=field, by="ben",
+            at=PEOPLE.format(hour=13), what="value", value=at(truths[item], field), how="typed",
+        )
+        for item, field in doubtful[:WORKED]
+    ]  # fmt: skip
+    add_events(folder / "cards", worked)
     run("trust", "finish", "./cards", "out", "--format", "marcxml")
 
     expected = confirmed(folder, plan)

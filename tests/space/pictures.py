@@ -19,13 +19,14 @@ from annotating.pages import ended
 from annotating.pages import serving as serving_editor
 from annotating.working.lists import serving as serving_work
 from helpers.pages import blocks, commands
+from helpers.people_files import add_events
 from helpers.single_values import ReadCatalogue
 from home.served import ServedHome
 from PIL import Image
 from space.pages import report, still
 from space.servers import APP, free_port, serving, wait_for_client
 
-from hdbench.annotating.annotation import Annotation, Assignment, write_annotation
+from hdbench.annotating.events import Double, now
 from hdbench.annotating.store import Store
 from hdbench.datasets.collecting.plan import CollectionRequest, make_plan, read_sources
 from hdbench.datasets.collecting.writing import write_collection
@@ -228,10 +229,10 @@ def test_the_editor(camera, tmp_path):
 
 
 def test_settling(camera, cards):
-    both = Assignment(annotators=("anna", "ben"), items=(CARD,))
-    write_annotation(cards, Annotation(assignments=(both,)))
+    both = [Double(by=name, at=now(), items=(CARD,), seed=1) for name in ("anna", "ben")]
+    add_events(cards, both)
     for person, record in (("anna", TRUTHS[CARD]), ("ben", READ)):
-        with Store.open(cards, person) as store:
+        with Store(cards, person) as store:
             for what, value in (("ground_truth", record), ("status", "done")):
                 store.change(CARD, what, "", value, after=store.state(CARD).head[what], how="blind")
     with serving_editor(cards, "--as=anna") as served:

@@ -5,7 +5,6 @@ Run by hand: PYTHONPATH=src:tests python -m speed.home
 
 import json
 import os
-import shutil
 import statistics
 import tempfile
 import time
@@ -17,7 +16,6 @@ from helpers.waiting import until
 from home.asking import picture
 from home.collections import NAME, make_collection, read_values
 
-from hdbench.annotating.merging import hand_over
 from hdbench.annotating.store import Store
 from hdbench.home.collection import opened
 from hdbench.trust.learned_files import learn_once
@@ -26,7 +24,6 @@ from hdbench.trust.plan import PlanOptions
 ITEMS = 10_000
 TRUTHS = 6_000
 CHANGED = 300
-HANDED_OVER = 3_000
 TIMES = 20
 PAGES = (
     *("", "scans", "scans?show=left&from=3000", "fields", "truth", "agreement"),
@@ -68,20 +65,11 @@ def write_large(folder):
 
 def annotate(collection, name, items):
     """Somebody says that the first items are done."""
-    with Store.open(collection, name) as store:
+    with Store(collection, name) as store:
         for number in range(items):
             item = f"c{number}"
             after = store.state(item).head["status"]
             store.change(item, "status", "", "done", after=after, how="blind")
-
-
-def handed_over(made, folder):
-    """What somebody else did in a copy of the collection, as a ZIP."""
-    copy, path = folder / "ben", folder / "ben.zip"
-    shutil.copytree(made, copy, ignore=shutil.ignore_patterns("images", "history*"))
-    annotate(copy, "ben", HANDED_OVER)
-    hand_over(copy, "ben", path)
-    return path.read_bytes()
 
 
 def decide(collection):
@@ -127,15 +115,10 @@ def main():
         added = client.post(f"{served.url}scans/add", data={"x": ""}, headers=headers)
         addition = str(httpx.URL(served.url).join(added.headers["location"]))
         client.post(f"{addition}/scans?name=new.png", content=picture(), headers=headers)
-        name, data = "ben.zip", handed_over(made, Path(folder))
-        brought = client.post(
-            f"{served.url}merge/upload?name={name}", content=data, headers=headers
-        ).json()
         client.post(f"{served.url}compare/report", data={"run": f"{NAME}_run"}, headers=headers)
         addresses = {page or "overview": served.url + page for page in PAGES}
         addresses |= {
             "an addition": addition,
-            "a merge": served.url + brought["to"],
             "a report": f"{served.url}report/{NAME}_run/",
         }
         for address in addresses.values():

@@ -19,10 +19,11 @@ from collections.abc import Iterator
 from itertools import cycle, islice
 from pathlib import Path
 
+from helpers.people_files import add_events
 from speed.scale import measured
 from speed.trust_learn import PLAN, RUNS, read_stage, write_collection
 
-from hdbench.annotating.working.worked_values import WORKED_VALUES
+from hdbench.annotating.events import WorkedValue
 from hdbench.trust.applied_folder import VALUES, WORK_LIST, read_applied, write_applied
 from hdbench.trust.listed import write_listed
 
@@ -64,7 +65,7 @@ def commands(folder: Path, number: int) -> Iterator[tuple[str, str]]:
     yield "json", "speed.trust_finish --only"
     yield "first", finish
     yield "again", finish
-    work_off(folder / "out", 1, number)
+    work_off(folder, 1, number)
     yield "one changed", finish
     for form in FORMS:
         yield form, f"{finish} --format {form}"
@@ -118,24 +119,27 @@ def write_applied_folder(folder: Path, number: int) -> None:
         "values_sha256": digest.hexdigest(),
     }
     write_applied(out, read_applied(out).model_copy(update=changed))
-    work_off(out, number // WORKED_EVERY, number)
+    work_off(folder, number // WORKED_EVERY, number)
 
 
-def work_off(out: Path, values: int, number: int) -> None:
+def work_off(folder: Path, values: int, number: int) -> None:
     """Write what a person decided of so many values."""
-    with (out / WORKED_VALUES).open("a") as file:
-        for place in range(values):
-            line = {
-                "id": uuid.uuid4().hex,
-                "item": f"{place * number // values:08}",
-                "field": "publication.title",
-                "by": "anna",
-                "at": "2026-07-01T10:00:00.000Z",
-                "what": "value",
-                "how": "typed",
-                "value": f"Titel {uuid.uuid4().hex}",
-            }
-            file.write(json.dumps(line) + "\n")
+    seal = read_applied(folder / "out").values_sha256
+    lines = [
+        WorkedValue(
+            list=seal,
+            id=uuid.uuid4().hex,
+            item=f"{place * number // values:08}",
+            field="publication.title",
+            by="anna",
+            at="2026-07-01T10:00:00.000Z",
+            what="value",
+            how="typed",
+            value=f"Titel {uuid.uuid4().hex}",
+        )
+        for place in range(values)
+    ]
+    add_events(folder / "hdb/cards", lines)
 
 
 if __name__ == "__main__":

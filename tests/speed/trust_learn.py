@@ -16,15 +16,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from helpers.people_files import add_events
 from speed.catalogue import SAMPLE, WORDS
 from speed.scale import measured
 
-from hdbench.annotating.checking.checked_values import (
-    Reading,
-    StageName,
-    ValueKey,
-)
-from hdbench.benchmarks.benchmark import CHECKED_VALUES, load_benchmark
+from hdbench.annotating.events import Reading, StageName, ValueKey
+from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.trust.learned_files import read_learned
 from hdbench.trust.plan import read_plan
 from hdbench.trust.runs import fields_called, opened_runs
@@ -146,21 +143,22 @@ def read_stage(folder: Path, truths: list[Any], stage: StageName) -> None:
     values: Iterable[ValueKey] = plan.first_stage
     if stage == "verify":
         values = read_learned(plan, folder / PLAN).second_stage
-    with (benchmark.folder / CHECKED_VALUES).open("a") as file:
-        for number, key in enumerate(values):
-            value = value_of(truths[int(key.item) % len(truths)], fields[key.field])
-            reading = Reading(
-                id=f"{number:032x}",
-                plan=plan.hash(),
-                stage=stage,
-                item=key.item,
-                field=key.field,
-                by="anna",
-                at=plan.created,
-                what="value",
-                value=value,
-            )
-            file.write(json.dumps(reading.model_dump(exclude_unset=True)) + "\n")
+    readings = []
+    for number, key in enumerate(values):
+        value = value_of(truths[int(key.item) % len(truths)], fields[key.field])
+        reading = Reading(
+            id=f"{number:032x}",
+            plan=plan.hash(),
+            stage=stage,
+            item=key.item,
+            field=key.field,
+            by="anna",
+            at="2026-07-01T10:00:00.000Z",
+            what="value",
+            value=value,
+        )
+        readings.append(reading)
+    add_events(benchmark.folder, readings)
 
 
 if __name__ == "__main__":

@@ -5,10 +5,13 @@ which nothing is accepted.
 """
 
 import json
+import shutil
 from pathlib import Path
 
-from hdbench.annotating.checking.checked_values import Reading
-from hdbench.benchmarks.benchmark import CHECKED_VALUES, load_benchmark
+from helpers.people_files import add_events
+
+from hdbench.annotating.events import Reading
+from hdbench.benchmarks.benchmark import PEOPLE, load_benchmark
 from hdbench.trust.applying import apply
 from hdbench.trust.control import read_control
 from hdbench.trust.decision import decide
@@ -105,20 +108,21 @@ class Collection:
 
     def read_as(self, sealed, stage, values, by="anna", **changed):
         """Let somebody read what is right, or else what is `changed`."""
-        with (self.path / CHECKED_VALUES).open("a") as file:
-            for number, (item, field) in enumerate(values):
-                reading = Reading(
-                    id=f"{len(by):02x}{number:030x}",
-                    plan=sealed.hash(),
-                    stage=stage,
-                    item=item,
-                    field=field,
-                    by=by,
-                    at="2026-11-27T10:00:00Z",
-                    what="value",
-                    value=value_of(self.truth(item) | changed, field),
-                )
-                file.write(reading.model_dump_json(exclude_unset=True) + "\n")
+        lines = []
+        for number, (item, field) in enumerate(values):
+            reading = Reading(
+                id=f"{len(by):02x}{number:030x}",
+                plan=sealed.hash(),
+                stage=stage,
+                item=item,
+                field=field,
+                by=by,
+                at="2026-11-27T10:00:00.000Z",
+                what="value",
+                value=value_of(self.truth(item) | changed, field),
+            )
+            lines.append(reading)
+        add_events(self.path, lines)
 
     def decide(self):
         return decide(self.plan, self.benchmark, self.plan_file)
@@ -131,8 +135,9 @@ class Collection:
         return read_control(self.out / "control.yaml")
 
     def _plan(self, seed):
-        for path in (self.plan_file, learned_file(self.plan_file), self.path / CHECKED_VALUES):
+        for path in (self.plan_file, learned_file(self.plan_file)):
             path.unlink(missing_ok=True)
+        shutil.rmtree(self.path / PEOPLE, ignore_errors=True)
         runs = [self.folder / f"{run}.jsonl" for run in RUNS]
         self.plan = make_plan(self.benchmark, runs, PlanOptions(**OPTIONS, seed=seed))
         write_plan(self.plan_file, self.plan)

@@ -1,10 +1,10 @@
 import csv
-import json
 import os
 import signal
 import subprocess
 
 import pytest
+from helpers.people_files import add_events, readings_in
 from trust.collection import FIELDS, Collection, values
 
 from hdbench.benchmarks.benchmark import load_benchmark
@@ -196,9 +196,8 @@ def test_command_without_terminal_reports_progress_and_result(collection, run_hd
 def test_a_folder_is_for_one_decision(collection):
     collection.apply()
     (collection.folder / "out/applied.json").unlink()
-    read = collection.path / "checked-values.jsonl"
-    last = json.loads(read.read_text().splitlines()[-1]) | {"value": None}
-    read.write_text("".join([*read.read_text().splitlines(True)[:-1], json.dumps(last) + "\n"]))
+    last = readings_in(collection.path)[-1]
+    add_events(collection.path, [last.model_copy(update={"id": "f" * 32, "value": None})])
     with pytest.raises(HdbenchError, match="begun with other readings"):
         collection.apply()
     (collection.folder / "mine").mkdir()

@@ -14,14 +14,16 @@ from pathlib import Path
 
 import pytest
 from helpers.forks import Forks
+from helpers.people_files import add_events
 from helpers.planned_values import PlannedValues
 from trust.collection import Collection, value_of, values
 
-from hdbench.annotating.working.worked_values import WorkedValue, WorkedValues
+from hdbench.annotating.events import Change, WorkedValue
 from hdbench.common import progress
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.marc_templates import KIND_OPEN
 from hdbench.output.exporting.finished_forms import writer_of
+from hdbench.trust.applied_folder import read_applied
 from hdbench.trust.control import read_control
 from hdbench.trust.finishing import finish
 from hdbench.trust.sealed import write_sealed
@@ -58,7 +60,8 @@ def work_off(collection, item, field, value, *, minute=0, **how):
         "how": "typed",
         "value": value,
     }
-    WorkedValues(collection.folder / "out").add([WorkedValue(**worked | how)])
+    seal = read_applied(collection.folder / "out").values_sha256
+    add_events(collection.path, [WorkedValue(list=seal, **worked | how)])
 
 
 def test_every_value_of_every_item_has_its_origin(collection):
@@ -124,10 +127,7 @@ def test_what_readers_doubt_is_no_longer_accepted(tmp_path, run_hdbench):
     cards.read([first, second], control, "control", **another)
     cards.read([first], control, "control", by="ben")  # one says so, the other that
     cards.read([third], control, "control")
-    text = cards.readings_file.read_text()
-    line = json.loads(text.splitlines()[-1])
-    unreadable = json.dumps(line | {"what": "unreadable", "value": None, "by": "anna"})
-    cards.readings_file.write_text(f"{text}{unreadable}\n")
+    cards.read([third], control, "control", what="unreadable")
 
     finish(cards.out, cards.benchmark, tmp_path / "finished")
     lines = map(json.loads, (tmp_path / "finished/records.jsonl").read_text().splitlines())
@@ -167,13 +167,11 @@ def test_only_what_was_looked_at_of_a_listed_item_is_a_persons(collection):
     # In the form, somebody typed one field of an item of the work list: the others, which are
     # empty there, say nothing about values that were accepted.
     torn = collection.rest[0]
-    change = {
-        "id": "0" * 31 + "1", "item": torn, "by": "anna", "at": "2026-11-27T10:00:00.000Z",
-        "what": "ground_truth", "field": "shelfmark", "from": None, "to": "S", "after": None,
-        "how": "blind",
-    }  # fmt: skip
-    (collection.path / "history").mkdir()
-    (collection.path / "history/anna.jsonl").write_text(json.dumps(change) + "\n")
+    change = Change(
+        by="anna", at="2026-11-27T10:00:00.000Z", kind="ground_truth", item=torn,
+        field="shelfmark", value="S", how="blind",
+    )  # fmt: skip
+    add_events(collection.path, [change])
     collection.write_truths({torn: {"shelfmark": "S"}})
     finished(collection)
     state = records(collection)[torn]

@@ -2,13 +2,16 @@
 
 import csv
 import json
+import shutil
 
 import pytest
+from helpers.people_files import add_events, readings_in
 from helpers.planned_values import PlannedValues
 
-from hdbench.annotating.working.worked_values import WorkedValue, WorkedValues
+from hdbench.annotating.events import WorkedValue
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
+from hdbench.trust.applied_folder import read_applied
 from hdbench.trust.checking import values_to_read
 from hdbench.trust.control import check_control
 from hdbench.trust.finishing import finish
@@ -61,20 +64,22 @@ def test_what_people_read_and_worked_off_is_delivered(cards, tmp_path):
         assert sorted((row["id"], row["field"]) for row in csv.DictReader(file)) == left
 
     worked = {key: OTHER[key[1]] for key in left[::100]}
+    seal = read_applied(cards.out).values_sha256
     decisions = [
         WorkedValue(
+            list=seal,
             id=f"{number:032x}",
             item=item,
             field=field,
             by="ben",
-            at="2026-11-27T12:00:00Z",
+            at="2026-11-27T12:00:00.000Z",
             what="value",
             how="typed",
             value=value,
         )
         for number, ((item, field), value) in enumerate(worked.items())
     ]
-    WorkedValues(cards.out).add(decisions)
+    add_events(cards.path, decisions)
     finished = finish(cards.out, cards.benchmark, tmp_path / "finished")
 
     still_open = values - set(read) - set(worked)
@@ -115,8 +120,9 @@ def test_commands_say_what_it_means(cards, run_hdbench):
 
 
 def test_unread_values_are_still_refused(cards):
-    lines = cards.readings_file.read_text().splitlines(keepends=True)
-    cards.readings_file.write_text("".join(lines[:-1]))
+    readings = readings_in(cards.path)
+    shutil.rmtree(cards.path / "people")
+    add_events(cards.path, readings[:-1])
     with pytest.raises(HdbenchError, match="not read yet"):
         cards.apply()
     assert not cards.out.exists()

@@ -6,11 +6,12 @@ import uuid
 from contextlib import closing
 
 import pytest
+from helpers.people_files import add_events
 from helpers.planned_cards import RIGHT
 from helpers.planned_values import PlannedValues
 
-from hdbench.annotating.checking.checked_values import ValueKey
-from hdbench.annotating.working.worked_values import WorkedValue, WorkedValues
+from hdbench.annotating.events import ValueKey, WorkedValue
+from hdbench.trust.applied_folder import read_applied
 from hdbench.trust.control import read_control
 from hdbench.trust.finishing import finish
 from hdbench.trust.states import doubtful_values
@@ -73,8 +74,8 @@ class Moments(PlannedValues):
         self.later += 1
         self.last = uuid.UUID(int=self.later).hex
         at = f"2026-11-27T10:{self.later:02}:00.000Z"
-        line = WorkedValue(id=self.last, item=key.item, field=key.field, by="ben", at=at, **made)
-        WorkedValues(self.out).add([line])
+        line = {"list": read_applied(self.out).values_sha256, "id": self.last, **key._asdict()}
+        add_events(self.path, [WorkedValue(**line, by="ben", at=at, **made)])
 
     def is_doubted(self, key):
         first, second, *further = [*self.readings.get(key, []), None, None]

@@ -1,6 +1,5 @@
 """From a plan to a decision, as two people do it: in a browser, one of them on a phone."""
 
-import json
 import os
 import subprocess
 import sys
@@ -8,6 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from helpers.people_files import readings_in
 from helpers.single_values import ReadCatalogue
 from playwright.sync_api import expect
 
@@ -77,9 +77,8 @@ def test_two_people_come_from_a_plan_to_a_decision(tmp_path, visit_at, run_hdben
     )
     assert done.returncode == 0, done.stderr
     decision = read_decision(tmp_path / "d.json")
-    lines = (catalogue.path / "checked-values.jsonl").read_text().splitlines()
-    readings = [json.loads(line) for line in lines]
-    assert {line["by"] for line in readings} == {"anna", "ben"}
+    readings = readings_in(catalogue.path)
+    assert {line.by for line in readings} == {"anna", "ben"}
     # A tenth is read by both, and little else; and they say the same.
     first, second = decision.first, decision.second
     assert 3 <= first.twice == first.same <= 8

@@ -5,11 +5,14 @@ import json
 
 import openpyxl
 import pytest
+from helpers.people_files import add_events
 from trust import collection as collections
 from trust.collection import RUNS, Collection, truth
 
-from hdbench.annotating.working.worked_values import WORKED_VALUES, WorkedValue, WorkedValues
+from hdbench.annotating.events import WorkedValue
+from hdbench.annotating.working.worked_values import WorkedValues
 from hdbench.errors import HdbenchError
+from hdbench.trust.applied_folder import read_applied
 from hdbench.trust.finishing import finish
 from hdbench.trust.worked_table import take_in
 
@@ -91,8 +94,16 @@ def taken(collection, path):
     return take_in(path, collection.out, collection.benchmark, "anna")
 
 
+def seal(collection):
+    return read_applied(collection.out).values_sha256
+
+
+def entered(collection):
+    return {path.name: path.read_bytes() for path in (collection.path / "people").glob("*.jsonl")}
+
+
 def worked(collection):
-    return dict(WorkedValues(collection.out).current())
+    return dict(WorkedValues(collection.path, seal(collection)).current())
 
 
 @pytest.mark.parametrize("save", [save_csv, save_german, save_workbook])
@@ -104,9 +115,9 @@ def test_a_filled_in_table_gets_into_the_records(collection, save):
     assert {(line.item, line.by, line.how) for line in worked(collection).values()} == {
         (SILENT, "anna", "table")
     }
-    before = (collection.out / WORKED_VALUES).read_bytes()
+    before = entered(collection)
     assert taken(collection, path) == 0  # the same table again
-    assert (collection.out / WORKED_VALUES).read_bytes() == before
+    assert entered(collection) == before
 
     finish(collection.out, collection.benchmark, collection.folder / "finished")
     lines = (collection.folder / "finished/records.jsonl").read_text().splitlines()
@@ -151,6 +162,7 @@ def test_what_runs_say_can_be_copied_and_no_cell_is_a_formula(collection):
 )
 def test_if_one_row_does_not_fit_nothing_is_taken_in(collection, changes, why, capsys):
     line = WorkedValue(
+        list=seal(collection),
         id="1" * 32,
         item=SILENT,
         field="keywords",
@@ -160,8 +172,8 @@ def test_if_one_row_does_not_fit_nothing_is_taken_in(collection, changes, why, c
         how="typed",
         value=["Ehe"],
     )
-    WorkedValues(collection.out).add([line])
-    before = (collection.out / WORKED_VALUES).read_bytes()
+    add_events(collection.path, [line])
+    before = entered(collection)
     good = [
         {"id": SILENT, "field": "price", "value": "1"},
         {"id": SILENT, "field": "shelfmark", "value": "S"},
@@ -171,7 +183,7 @@ def test_if_one_row_does_not_fit_nothing_is_taken_in(collection, changes, why, c
     with pytest.raises(HdbenchError, match="nothing was taken in, as 1 row does not fit"):
         taken(collection, path)
     assert f"worked.csv:4: {why}" in capsys.readouterr().err
-    assert (collection.out / WORKED_VALUES).read_bytes() == before
+    assert entered(collection) == before
 
 
 def test_whoever_filled_it_in_may_correct_it(collection):

@@ -11,6 +11,7 @@ from trust.collection import FIELDS, Collection, values
 from hdbench.annotating.working.entries import Candidate, EntryField
 from hdbench.annotating.working.worked_values import WorkedValues
 from hdbench.errors import HdbenchError
+from hdbench.trust.applied_folder import read_applied
 from hdbench.trust.states import doubtful_values
 from hdbench.trust.working import AppliedWorkList, is_work_list
 
@@ -185,5 +186,6 @@ def test_the_command_opens_the_page_for_a_list_in_its_folder(made):
         assert [each["runs"] for each in found["candidates"]] == [["one"], ["two"], ["three"]]
         body = {"field": "shelfmark", "after": None, "how": "candidate", "place": 1}
         httpx.post(f"{served.url}entries/{scattered}/decide", json=body, timeout=120)
-    [line] = WorkedValues(path.parent).current().values()
+    seal = read_applied(path.parent).values_sha256
+    [line] = WorkedValues(made.path, seal).current().values()
     assert (line.item, line.value, line.run, line.by) == (SCATTERED, "bbbb", "two", "me")

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.annotating.annotation import read_annotation
-from hdbench.annotating.assigned import Annotated, read_assigned
+from hdbench.annotating.double import ReadByAll, read_doubly_read
 from hdbench.benchmarks.agreement import Agreement
+from hdbench.benchmarks.benchmark import PEOPLE
 from hdbench.benchmarks.spec import read_spec
 from hdbench.datasets.building.recipe import Recipe
 from hdbench.scoring.field_rates import INDEX
@@ -27,7 +27,7 @@ RESAMPLES = 10_000
 LEVEL = 0.95
 
 
-def agreement_of(folder: Path, annotated: Sequence[Annotated]) -> Agreement | None:
+def agreement_of(folder: Path, annotated: Sequence[ReadByAll]) -> Agreement | None:
     """Return the agreement of people, from their entries before anything was settled.
 
     Args:
@@ -63,14 +63,14 @@ def agreement_of(folder: Path, annotated: Sequence[Annotated]) -> Agreement | No
 
 
 def agreement_of_recipe(recipe: Recipe) -> Agreement | None:
-    """Return the agreement that a dataset is built with; None for a sample, or without assignments.
+    """Return the agreement that a dataset is built with; None for a sample, or without people.
 
     Raises:
-        HdbenchError: the collection's history cannot be used.
+        HdbenchError: what people did cannot be used.
     """
-    if recipe.sample or not read_annotation(recipe.folder).assignments:
+    if recipe.sample or not (recipe.folder / PEOPLE).is_dir():
         return None
-    return agreement_of(recipe.folder, read_assigned(recipe.folder).finished)
+    return agreement_of(recipe.folder, read_doubly_read(recipe.folder).finished)
 
 
 _ALIGNING = ("lists", "compare", "threshold", "ignore", "blank")

@@ -1,18 +1,14 @@
 """The collection that is open in the editor, read and changed by its page."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock, Timer
 from typing import Any, NamedTuple, TypeVar
 
-from hdbench.annotating.annotation import read_annotation
-from hdbench.annotating.changes import SETTLED
+from hdbench.annotating.events import SETTLED, WHATS
 from hdbench.annotating.folding import ItemState, Stage
 from hdbench.annotating.form import form_of
-from hdbench.annotating.history import HISTORY, SUFFIX
 from hdbench.annotating.media import BrowserImage, CollectionMedia
 from hdbench.annotating.metadata import TakenError, check_collection
 from hdbench.annotating.store import Store
@@ -24,53 +20,11 @@ from hdbench.answers.ids import match_ids
 from hdbench.answers.schema import AnswerSchema
 from hdbench.authorities.suggesting import Suggested
 from hdbench.benchmarks.provenance import AUDITED, BLIND, DRAFT, IMPORTED
-from hdbench.common.appending import append
-from hdbench.common.os_errors import write_errors
 from hdbench.common.texts import Texts
 from hdbench.display.differences import marked_values
 from hdbench.errors import HdbenchError, Message
 from hdbench.results.run_info import is_run, read_run_info
 from hdbench.results.run_names import run_name
-
-TIMES = "times"
-"""The folder with the times, in the folder of the histories, which is never published."""
-
-MAX_SECONDS = 86_400
-"""Maximum number of seconds of a stay at an item."""
-
-
-class Times:
-    """A file for each annotator, with a line for each stay at an item.
-
-    Args:
-        folder: the collection.
-        annotator: the pseudonym.
-    """
-
-    def __init__(self, folder: Path, annotator: str) -> None:
-        self._path = folder / HISTORY / TIMES / f"{annotator}{SUFFIX}"
-
-    def add(self, item: str, seconds: Any) -> None:
-        """Record a stay that has ended.
-
-        Args:
-            item: the item's id.
-            seconds: its duration, as measured by the page.
-
-        Raises:
-            HdbenchError: it is not a duration, or it cannot be written.
-        """
-        if type(seconds) not in (int, float) or not 0 <= seconds <= MAX_SECONDS:
-            raise HdbenchError("seconds must be a number from 0 to {most:,}", most=MAX_SECONDS)
-        at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-        line = json.dumps({"item": item, "seconds": round(seconds), "at": at})
-        if self._path.is_symlink() or self._path.parent.is_symlink():
-            raise HdbenchError(
-                "{place}: is a symbolic link: put the file itself there", place=self._path
-            )
-        with write_errors(self._path):
-            self._path.parent.mkdir(exist_ok=True)
-            append(self._path, f"{line}\n".encode())
 
 
 class Draft(NamedTuple):
@@ -142,7 +96,7 @@ class Editor:
 
     Args:
         folder: the collection.
-        annotator: the pseudonym of the person who makes the changes.
+        annotator: the name of the person who makes the changes.
         drafts: runs whose answers can be filled in.
         language: the page's language; None for the browser's.
         only: id → the fields to look at: only these items are shown, in this order; None for all
@@ -150,8 +104,8 @@ class Editor:
         audited: whether an audit found these: what is changed is corrected after it.
 
     Raises:
-        HdbenchError: the collection or a run cannot be used, the pseudonym is taken, or the
-            collection does not have one of the items.
+        HdbenchError: the collection, a run or the name cannot be used, or the collection does not
+            have one of the items.
     """
 
     def __init__(
@@ -167,16 +121,14 @@ class Editor:
         check_collection(folder)
         schema = AnswerSchema.load(folder / SCHEMA)
         self._name = folder.resolve().name
-        self._annotator = annotator
         self._audited = audited
         self._language = language
         self._form = form_of(schema)
         self._media = CollectionMedia(folder)
         fields = [field.path for field in field_paths(schema)]
-        annotation = read_annotation(folder)
-        self._authorities = read_authorities(folder, annotation.authorities, fields)
-        self._times = Times(folder, annotator) if annotation.keep_time else None
-        self._store = Store.open(folder, annotator)
+        self._authorities = read_authorities(folder, fields)
+        self._store = Store(folder, annotator)
+        self._annotator = self._store.person
         try:
             self._drafts = read_drafts(drafts, self._store.items, str(folder), schema)
             self._look_at = {} if only is None else _in_collection(only, self._store.items, folder)
@@ -202,14 +154,13 @@ class Editor:
     def start(self) -> dict[str, Any]:
         """Return the data that the page loads once: form, texts, and all items with status."""
         with self._lock:
-            states, annotation = self._store.states(self._items), self._store.annotation()
+            states, readers = self._store.states(self._items), self._store.readers
             return {
                 "name": self._name,
                 "annotator": self._annotator,
                 "language": self._language,
                 "texts": _TEXTS.translations,
                 "form": self._form,
-                "keep_time": self._times is not None,
                 "drafts": [draft.model for draft in self._drafts],
                 "items": [
                     [
@@ -217,7 +168,7 @@ class Editor:
                         state.status,
                         bool(state.conflicts),
                         state.stage,
-                        self._annotator in annotation.annotators(state.item),
+                        self._annotator in readers.of(state.item),
                         self._media.has_picture(state.item),
                     ]
                     for state in states
@@ -233,7 +184,7 @@ class Editor:
         item = self._id(number)
         with self._lock:
             state = self._store.state(item)
-            is_blind = self._store.annotation().is_blind(item)
+            is_blind = bool(self._store.readers.of(item))
         return {
             "state": as_json(state),
             "blind": is_blind,
@@ -258,12 +209,11 @@ class Editor:
         """
         item = self._id(number)
         what, field, to = body.get("what"), body.get("field"), body.get("to")
-        if not isinstance(what, str) or not isinstance(field, str) or "to" not in body:
+        if what not in WHATS or not isinstance(field, str) or "to" not in body:
             raise HdbenchError("a change needs what, field and to")
         with self._lock:
-            # The store settles differences between annotators who do not see each other's entries.
-            is_plain = self._store.state(item).stage is Stage.plain
-            is_settled = is_plain and body.get("settled") is True
+            is_settled = self._store.state(item).stage is not Stage.own
+            is_settled &= body.get("settled") is True
             how = SETTLED if is_settled else self._how(item, what)
             self._store.change(item, what, field, to, after=_after(body), how=how)
             if self._suggestions and what == "ground_truth":
@@ -344,23 +294,20 @@ class Editor:
         with self._lock:
             return self._store.waiting()
 
-    def leave(self, body: dict[str, Any]) -> None:
+    def leave(self) -> None:
         """Bring the metadata.jsonl up to date when an item is left.
 
         Raises:
-            HdbenchError: the time is not valid, or it cannot be written.
+            HdbenchError: it cannot be written.
         """
         with self._lock:
             self._write()
-            if self._times and "seconds" in body:
-                item = self._id(body.get("item"))
-                self._times.add(item, body["seconds"])
 
     def _id(self, number: Any) -> str:
         return _at(self._items, number, Message("there is no such item"))
 
     def _check_drafted(self, item: str) -> None:
-        if self._store.annotation().is_blind(item):
+        if self._store.readers.of(item):
             raise HdbenchError("{item}: is annotated without a draft", item=item)
 
     def _how(self, item: str, what: str) -> str:
@@ -410,24 +357,15 @@ def as_json(state: ItemState) -> dict[str, Any]:
     data = {key: getattr(state, key) for key in _SHOWN}
     data["conflicts"] = [
         {
-            "what": conflict.what,
+            "what": conflict.kind,
             "field": conflict.field,
             "changes": [
-                {key: getattr(change, key) for key in ("by", "at", "field", "to")}
-                for change in conflict.changes
+                {"by": change.by, "at": change.at, "to": value}
+                for change, value in zip(conflict.changes, conflict.values, strict=True)
             ],
-            "parts": marked_values([change.to for change in conflict.changes]),
+            "parts": marked_values(list(conflict.values)),
         }
         for conflict in state.conflicts
-    ]
-    data["differences"] = [
-        {
-            "field": difference.field,
-            "values": difference.values,
-            "parts": marked_values(list(difference.values.values())),
-            "settled": difference.is_settled,
-        }
-        for difference in state.differences
     ]
     return data
 

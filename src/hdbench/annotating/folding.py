@@ -1,49 +1,48 @@
-"""The state of an item: the sum of its changes, in any order."""
+"""The state of an item: the sum of what people changed."""
 
-import heapq
+import json
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
-from hdbench.annotating.changes import WHATS, Change, base_change
-from hdbench.annotating.conflicts import Conflict, conflicts_of
-from hdbench.annotating.fields import Growing, parse_field
-from hdbench.annotating.provenance import provenance_of
-from hdbench.benchmarks.provenance import IMPORTED, Provenance
+from hdbench.annotating.events import SETTLED, WHATS, Change, Found, What
+from hdbench.benchmarks.provenance import AUDITED, BLIND, DRAFT, IMPORTED, Provenance
 
-JOIN = "+"
-"""Separator of the ids of several last changes in `ItemState.head`."""
+_ABSENT = object()
+"""Stands for a field that a record does not have."""
 
 
 class Stage(StrEnum):
-    """Stage of an item that several people annotate without seeing each other's entries."""
+    """Stage of an item that several people read without seeing each other's entries."""
 
     plain = "plain"
-    """It is like any other: not assigned to anybody, or settled."""
+    """It is like any other: read by one person, or settled."""
     own = "own"
-    """The annotator sees nothing but their own entries."""
+    """The person sees nothing but their own entries."""
     others = "others"
-    """Others annotate it: nothing is shown."""
+    """Others read it: nothing is shown."""
     settling = "settling"
-    """All its annotators are done, and their differences are being settled."""
+    """All its readers are done, and their differences are being settled."""
 
 
 @dataclass(frozen=True)
-class Disagreement:
-    """A field that annotators, each alone, gave different values.
+class Conflict:
+    """Values of one field by people who did not know of each other's.
 
     Attributes:
-        field: the field; empty for the whole record.
-        values: pseudonym → value; None if there is none.
-        is_settled: whether one of the values, or another one, was chosen.
+        kind: what they are about.
+        field: the field; empty for a status, a comment, or a record as a whole.
+        changes: the changes, the one whose value stands for now last.
+        values: the value of the field in each of them.
     """
 
+    kind: What
     field: str
-    values: dict[str, Any]
-    is_settled: bool
+    changes: tuple[Change, ...]
+    values: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -56,131 +55,241 @@ class ItemState:
         status: one of `STATUSES`.
         comment: the comment; empty if there is none.
         how: how the last change of the ground truth was made; empty if there was none yet.
-        by: the pseudonyms of all who changed anything, sorted.
-        head: for each of `WHATS`, the last changes, which a further change is made on top of; None
-            if there is no change. Pass it back unchanged: it has several ids where there are
-            conflicts.
-        conflicts: the conflicts that have to be settled.
-        stage: the stage of an item that several people annotate, each alone.
-        differences: their differences; known once they are all done.
-        made: how the ground truth as a whole was made; None if only a record in `metadata.jsonl`
-            is known, without its provenance.
+        by: the names of all who changed anything, sorted.
+        head: for each of `WHATS`, the changes that are known; None without one. Pass it back
+            unchanged.
+        conflicts: the fields whose values have to be settled.
+        stage: the stage of an item that several people read.
+        made: how the ground truth as a whole was made; None if there is none, or if only a record
+            in `metadata.jsonl` is known, without its provenance.
     """
 
     item: str
-    record: dict[str, Any] | None
-    status: str
-    comment: str
-    how: str
-    by: tuple[str, ...]
-    head: dict[str, str | None]
-    conflicts: tuple[Conflict, ...]
+    record: dict[str, Any] | None = None
+    status: str = "open"
+    comment: str = ""
+    how: str = ""
+    by: tuple[str, ...] = ()
+    head: dict[str, str | None] | None = None
+    conflicts: tuple[Conflict, ...] = ()
     stage: Stage = Stage.plain
-    differences: tuple[Disagreement, ...] = ()
     made: Provenance | None = None
 
 
-def fold(
-    item: str,
-    changes: Iterable[Change],
-    base: dict[str, Any] | None,
-    made: Provenance | None = None,
-) -> ItemState:
+class _Held(NamedTuple):
+    """A value that a change gives a field."""
+
+    change: Change
+    value: Any
+
+
+class Base(NamedTuple):
+    """The record that an item had before anybody changed it.
+
+    Attributes:
+        record: the record.
+        made: its provenance; None if that is unknown.
+    """
+
+    record: dict[str, Any]
+    made: Provenance | None = None
+
+
+def base_of(found: Iterable[Found]) -> Base | None:
+    """Return the record that was there first; None if there was none."""
+    first = min(found, key=lambda each: (each.at, each.by), default=None)
+    return None if first is None else Base(first.record, first.made)
+
+
+def fold(item: str, changes: Sequence[Change], base: Base | None) -> ItemState:
     """Return the state that an item's changes add up to.
 
     Args:
         item: the item's id.
-        changes: all changes of that item, in any order, each id once.
-        base: the record in `metadata.jsonl`, which counts if no change of the ground truth is
-            known.
-        made: the provenance in the row there.
+        changes: its changes, each after those that it knows.
+        base: the record that was there before.
     """
-    by_part: dict[str, list[Change]] = {part: [] for part in WHATS}
+    by_kind: dict[str, list[Change]] = {kind: [] for kind in WHATS}
     for change in changes:
-        by_part[change.what].append(change)
-    ordered = {part: causal_order(of_part) for part, of_part in by_part.items()}
-    truths = ordered["ground_truth"]
-    head = {part: joined_tips(of_part) for part, of_part in ordered.items()}
-    if not truths and base is not None:
-        head["ground_truth"] = base_change(item, base, made).id
-    base_how = "" if base is None else made.how if made else IMPORTED
-    how = truths[-1].how if truths else base_how
-    status, comment = ordered["status"], ordered["comment"]
+        by_kind[change.kind].append(change)
+    truths = by_kind["ground_truth"]
+    record, conflicts = _record_of(truths, base and base.record)
+    said: dict[str, Any] = {"status": "open", "comment": ""}
+    for kind in ("status", "comment"):
+        held: list[_Held] = []
+        for change in by_kind[kind]:
+            held = [
+                *(each for each in held if not change.knows(each.change)),
+                _Held(change, change.value),
+            ]
+        if held:
+            said[kind] = held[-1].value
+        if (conflict := _conflict(held, "")) is not None:
+            conflicts.append(conflict)
+    base_how = "" if base is None else base.made.how if base.made else IMPORTED
     return ItemState(
         item,
-        record_of(truths) if truths else base,
-        status[-1].to if status else "open",
-        comment[-1].to if comment else "",
-        how,
-        tuple(
-            sorted(
-                {
-                    change.by
-                    for changes in by_part.values()
-                    for change in changes
-                    if not change.is_base
-                }
-            )
-        ),
-        head,
-        tuple(conflict for of_part in ordered.values() for conflict in conflicts_of(of_part)),
-        made=provenance_of(truths) if truths else made if base is not None else None,
+        record,
+        said["status"],
+        said["comment"],
+        truths[-1].how if truths else base_how,
+        tuple(sorted({change.by for change in changes})),
+        {kind: _head(of_kind) for kind, of_kind in by_kind.items()},
+        tuple(conflicts),
+        made=_made(truths, base) if record is not None else None,
     )
 
 
-def record_of(truths: Iterable[Change]) -> dict[str, Any] | None:
-    """Return the record that changes of a ground truth, in causal order, add up to.
+def _with(held: Sequence[_Held], change: Change, value: Any) -> list[_Held]:
+    """Return the values of a field once a change is made, which replaces those that it knows."""
+    return [*(each for each in held if not change.knows(each.change)), _Held(change, value)]
 
-    A change that no longer fits is skipped: it overlaps with one that did not know of it, so that
-    both are shown as a conflict.
+
+def _record_of(
+    truths: Sequence[Change], base: dict[str, Any] | None
+) -> tuple[dict[str, Any] | None, list[Conflict]]:
+    """Return the record that changes add up to, and what people have to settle.
+
+    A change of the whole record sets each of its fields, and removes all others.
     """
-    record = Growing()
+    record: dict[str, Any] | None = base
+    held: defaultdict[str, list[_Held]] = defaultdict(list)
+    fields = dict.fromkeys(base or ())
+    is_there = base is not None
     for change in truths:
-        with suppress(KeyError):
-            record.put(parse_field(change.field), change.to)
-    return record.value if isinstance(record.value, dict) else None
-
-
-def causal_order(changes: Sequence[Change]) -> list[Change]:
-    """Return changes of one item and what, each after those it was made on top of.
-
-    Where that leaves a choice, the earlier one comes first, then the one with the smaller id.
-    References to missing changes are ignored, and so are circles, which annotating cannot create.
-    """
-    if len(changes) <= 1:  # nearly always
-        return list(changes)
-    by_id = {change.id: change for change in changes}
-    waiting = {
-        change.id: {parent for parent in change.parents if parent in by_id and parent != change.id}
-        for change in changes
+        whole = change.value if not change.field else None
+        fields |= dict.fromkeys([change.field] if change.field else whole or ())
+        is_there = bool(change.field) or whole is not None
+        for field in [change.field] if change.field else fields:
+            value = change.value if change.field else (whole or {}).get(field, _ABSENT)
+            held[field] = _with(held[field], change, value)
+    if not truths:
+        return record, []
+    values = {
+        field: held[field][-1].value if held[field] else (base or {})[field] for field in fields
     }
-    children: dict[str, list[str]] = defaultdict(list)
-    for child, parents in waiting.items():
-        for parent in parents:
-            children[parent].append(child)
-    ready = [(change.at, change.id) for change in changes if not waiting[change.id]]
-    heapq.heapify(ready)
-    circling = iter(sorted((change.at, change.id) for change in changes))
-    order: dict[str, Change] = {}
-    while len(order) < len(by_id):
-        _, first = heapq.heappop(ready) if ready else next(circling)
-        if first in order:
-            continue
-        order[first] = by_id[first]
-        for child in children[first]:
-            waiting[child].discard(first)
-            if not waiting[child] and child not in order:
-                heapq.heappush(ready, (by_id[child].at, child))
-    return list(order.values())
+    record = {field: value for field, value in values.items() if value is not _ABSENT}
+    conflicts = [
+        conflict for field in fields if (conflict := _conflict(held[field], field)) is not None
+    ]
+    return (record if is_there else None), conflicts
 
 
-def tips(ordered: Sequence[Change]) -> list[str]:
-    """Return the ids of the changes that no other one was made on top of, in order."""
-    behind = {parent for change in ordered for parent in change.parents if parent != change.id}
-    last = [change.id for change in ordered if change.id not in behind]
-    return last or [change.id for change in ordered[-1:]]  # a circle has none
+def _conflict(held: Sequence[_Held], field: str) -> Conflict | None:
+    """Return what has to be settled between values of people who did not know of each other."""
+    # A record that was begun says nothing yet of fields that are empty, unless its reader is done.
+    said = [
+        each
+        for each in held
+        if each.change.field or each.change.alone or not is_nothing(each.value)
+    ]
+    if len({_plain(each.value) for each in said}) < 2:  # noqa: PLR2004
+        return None
+    values = tuple(None if each.value is _ABSENT else each.value for each in said)
+    return Conflict(said[0].change.kind, field, tuple(each.change for each in said), values)
 
 
-def joined_tips(ordered: Sequence[Change]) -> str | None:
-    """Return the last changes, as in `ItemState.head`."""
-    return JOIN.join(tips(ordered)) or None
+def _made(truths: Sequence[Change], base: Base | None) -> Provenance | None:
+    """Return how a ground truth was made.
+
+    A record with any value that may come from a draft counts as a draft, however much of it was
+    corrected since; of several drafts, the last one counts. What people settled counts as a draft
+    if one of them had one.
+    """
+    if not truths:
+        return base.made if base and base.made and base.made.how != IMPORTED else None
+    ways = {base.made.how if base.made else IMPORTED: None} if base else {}
+    models = {base.made.how: base.made.model} if base and base.made else {}
+    for change in truths:
+        if change.model:
+            models[change.how] = change.model
+        if change.how == SETTLED:
+            if not change.field:
+                kept = {way: None for way in ways if way.startswith(DRAFT)}
+                ways = kept or {way: None for way in ways if way != IMPORTED}
+            ways = ways or {BLIND: None}
+        elif change.field:
+            ways.pop(change.how, None)
+            ways[change.how] = None
+        elif not change.alone:
+            ways = {change.how: None}
+        else:
+            ways[change.how] = None
+    drafts = [way for way in ways if way.startswith(DRAFT)]
+    how = next((way for way in (*drafts[-1:], AUDITED, IMPORTED, BLIND) if way in ways), None)
+    return None if how is None else Provenance(how, models.get(how))
+
+
+def _head(changes: Sequence[Change]) -> str | None:
+    last: dict[str, int] = {}
+    for change in changes:
+        last[change.by] = max(change.number, last.get(change.by, 0))
+    return " ".join(f"{name}:{number}" for name, number in sorted(last.items())) or None
+
+
+def seen_by(
+    person: str, item: str, changes: Sequence[Change], readers: Sequence[str], base: Base | None
+) -> ItemState:
+    """Return the state of an item as somebody may see it.
+
+    Args:
+        person: who looks at it.
+        item: the item's id.
+        changes: all its changes, each after those that it knows.
+        readers: the people who read it, each alone; nobody for most items.
+        base: the record that was there before.
+    """
+    if not readers:
+        return fold(item, changes, base)
+    own = own_states(item, changes, readers)
+    if not all_finished(own):
+        if person in own:
+            return replace(own[person], stage=Stage.own)
+        return ItemState(item, head=dict.fromkeys(WHATS), stage=Stage.others)
+    state = fold(item, changes, None)
+    return replace(state, stage=Stage.settling) if state.conflicts else state
+
+
+def own_states(
+    item: str, changes: Sequence[Change], readers: Sequence[str]
+) -> dict[str, ItemState]:
+    """Return reader → the item's state by what that person entered alone, from nothing on."""
+    alone = [change for change in changes if change.alone]
+    return {
+        name: fold(item, [change for change in alone if change.by == name], None)
+        for name in readers
+    }
+
+
+def all_finished(own: dict[str, ItemState]) -> bool:
+    """Return whether all readers of an item, two at least, gave it a status."""
+    return len(own) > 1 and all(state.status != "open" for state in own.values())
+
+
+def is_nothing(value: Any) -> bool:
+    """Return whether a value says that there is nothing."""
+    if isinstance(value, dict):
+        return all(map(is_nothing, value.values()))
+    if isinstance(value, list):
+        return all(map(is_nothing, value))
+    return value is None or value is _ABSENT or (isinstance(value, str) and not value.strip())
+
+
+def _plain(value: Any) -> str:
+    """Return a text that is the same for values that say the same.
+
+    Texts are, apart from spaces around them and the Unicode form, and so are all ways to say
+    nothing.
+    """
+    return "null" if is_nothing(value) else json.dumps(_folded(value), sort_keys=True)
+
+
+def _folded(value: Any) -> Any:
+    if is_nothing(value):
+        return None
+    if isinstance(value, dict):
+        kept = {key: _folded(each) for key, each in value.items()}
+        return {key: each for key, each in kept.items() if each is not None}
+    if isinstance(value, list):
+        return [_folded(each) for each in value]
+    return unicodedata.normalize("NFC", value).strip() if isinstance(value, str) else value

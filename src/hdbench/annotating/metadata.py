@@ -1,4 +1,4 @@
-"""The rows of a collection, with the ground truths from the histories."""
+"""The rows of a collection, with the ground truths that follow from what people entered."""
 
 import hashlib
 import json
@@ -10,23 +10,22 @@ from typing import Any, NamedTuple
 
 from filelock import FileLock, Timeout
 
-from hdbench.annotating.changes import WITHOUT_TRUTH, Change, base_change
-from hdbench.annotating.folding import ItemState, fold
-from hdbench.annotating.history import HISTORY
-from hdbench.annotating.own_file import lock_file
-from hdbench.benchmarks.benchmark import METADATA
+from hdbench.annotating.events import WITHOUT_TRUTH
+from hdbench.annotating.folding import ItemState
+from hdbench.annotating.people import lock_file
+from hdbench.benchmarks.benchmark import METADATA, PEOPLE
 from hdbench.benchmarks.provenance import COLUMNS, IMPORTED, PROVENANCE, Provenance
 from hdbench.common.jsonio import SPELLED, parse_line, raw_lines, spelled_json, write_whole
 from hdbench.common.regular_files import holds
 from hdbench.datasets.building.namespace import is_ours
 from hdbench.errors import HdbenchError, Message, os_reason, write_reason
 
-_WRITTEN = ".written"
+_WRITTEN = ".metadata"
 _SECONDS = 30
 
 
 class TakenError(HdbenchError):
-    """Another process is writing the metadata.jsonl; changes are safe in the history."""
+    """Another process is writing the metadata.jsonl; changes are safe in the people's files."""
 
 
 class CollectionRow(NamedTuple):
@@ -50,6 +49,7 @@ class Metadata:
         folder: the collection.
 
     Attributes:
+        path: the file.
         rows: item → its row, in the order of the file.
         notes: messages about oddities, for the user.
 
@@ -58,7 +58,7 @@ class Metadata:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder, self._path = folder, folder / METADATA
+        self._folder, self.path = folder, folder / METADATA
         self.rows: dict[str, CollectionRow] = {}
         self.notes: list[str] = []
         self._has_own_column = False
@@ -69,21 +69,11 @@ class Metadata:
             self.notes.append(
                 Message(
                     "{place}: has a column {column} of its own, so how the ground truths are made "
-                    "is only in the history",
-                    place=self._path,
+                    "is only in the files of the people",
+                    place=self.path,
                     column=PROVENANCE,
                 )
             )
-
-    def base(self, item: str) -> Change | None:
-        """Return the change that records the ground truth of an item; None if there is none."""
-        record, made, _ = self.rows[item]
-        return None if record is None else base_change(item, record, made)
-
-    def folded(self, item: str, changes: Iterable[Change]) -> ItemState:
-        """Return the state of an item by all its changes, on top of its row."""
-        record, made, _ = self.rows[item]
-        return fold(item, changes, record, made)
 
     def write(self, states: Iterable[ItemState]) -> None:
         """Bring the file up to date; it is not touched if it already is.
@@ -106,8 +96,8 @@ class Metadata:
         self._keep_what_others_wrote()
         self.rows |= changed
         data = b"".join(row.line for row in self.rows.values())
-        write_whole(self._path, data)
-        write_whole(self._folder / HISTORY / _WRITTEN, _digest(data))
+        write_whole(self.path, data)
+        write_whole(self._folder / PEOPLE / _WRITTEN, _digest(data))
         self._stamp = self._stamped()
 
     def append(self, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -120,13 +110,13 @@ class Metadata:
         for row in rows:
             if row["id"] in self.rows:
                 raise HdbenchError(
-                    "{place}: has the item {id} already", place=self._path, id=row["id"]
+                    "{place}: has the item {id} already", place=self.path, id=row["id"]
                 )
-        before, written = self._path.read_bytes(), self._folder / HISTORY / _WRITTEN
+        before, written = self.path.read_bytes(), self._folder / PEOPLE / _WRITTEN
         lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         data = before + (b"" if before.endswith(b"\n") else b"\n") + lines.encode()
         is_ours = written.is_file() and holds(written, _digest(before))
-        write_whole(self._path, data)
+        write_whole(self.path, data)
         if is_ours:
             write_whole(written, _digest(data))
 
@@ -134,7 +124,7 @@ class Metadata:
         self, before: CollectionRow, record: dict[str, Any] | None, made: Provenance | None
     ) -> CollectionRow:
         """Return a row with another ground truth."""
-        row = parse_line(before.line, self._path.name, SPELLED) | {"ground_truth": record}
+        row = parse_line(before.line, self.path.name, SPELLED) | {"ground_truth": record}
         if self._has_own_column:
             made = before.made
         else:
@@ -156,20 +146,22 @@ class Metadata:
             HdbenchError: the folder cannot be written.
         """
         try:
-            # With a dot, which no pseudonym has: it must not be the lock of somebody's history.
-            with FileLock(lock_file(self._folder / HISTORY, METADATA), timeout=seconds):
+            # With a dot, which no name has: it must not be the lock of somebody's file.
+            with FileLock(lock_file(self._folder / PEOPLE, METADATA), timeout=seconds):
                 yield
         except Timeout as error:
             raise TakenError(
                 "{place}: another process has been writing it for {seconds} s: what was "
-                "changed is safe in the history; close that process, then try again",
-                place=self._path,
+                "entered is safe in {people}; close that process, then try again",
+                place=self.path,
                 seconds=seconds,
+                people=PEOPLE,
             ) from error
         except OSError as error:
             raise HdbenchError(
-                "{place}: cannot be written: {why}; what was changed is safe in the history",
-                place=self._path,
+                "{place}: cannot be written: {why}; what was entered is safe in {people}",
+                place=self.path,
+                people=PEOPLE,
                 why=write_reason(error),
             ) from error
 
@@ -197,17 +189,17 @@ class Metadata:
         except OSError as error:
             raise HdbenchError(
                 "{place}: cannot be read: {why}: hdbench new makes such a folder",
-                place=self._path,
+                place=self.path,
                 why=os_reason(error),
             ) from error
-        for number, _, raw in raw_lines(self._path):
-            row = parse_line(raw, f"{self._path}:{number}", SPELLED)
+        for number, _, raw in raw_lines(self.path):
+            row = parse_line(raw, f"{self.path}:{number}", SPELLED)
             item, truth = row.get("id"), row.get("ground_truth")
             if not isinstance(item, str) or item in rows or not isinstance(truth, dict | None):
                 raise HdbenchError(
                     "{place}:{number}: needs an id of its own, and a ground_truth that is an "
                     "object or null: hdbench check names all that is wrong",
-                    place=self._path,
+                    place=self.path,
                     number=number,
                 )
             made = Provenance.of_row(row)
@@ -215,7 +207,7 @@ class Metadata:
             has_other |= row.get(PROVENANCE) is not None and made is None
             rows[item] = CollectionRow(truth, made, raw if raw.endswith(b"\n") else raw + b"\n")
         if not rows:
-            raise HdbenchError("{place}: has no rows", place=self._path)
+            raise HdbenchError("{place}: has no rows", place=self.path)
         self.rows, self._stamp = rows, stamp
         # Programs that write tables put null where a row has no value: that alone proves nothing.
         self._has_own_column = has_other or (
@@ -223,25 +215,25 @@ class Metadata:
         )
 
     def _stamped(self) -> tuple[int, ...]:
-        stat = self._path.stat()
+        stat = self.path.stat()
         return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
     def _keep_what_others_wrote(self) -> None:
         """Keep a copy of a file that was last written by hand, or by another program."""
-        written = self._folder / HISTORY / _WRITTEN
-        data = self._path.read_bytes()
+        written = self._folder / PEOPLE / _WRITTEN
+        data = self.path.read_bytes()
         is_first = not written.is_file()
         if not is_first and holds(written, _digest(data)):
             return
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
-        copy = self._folder / HISTORY / f"{METADATA}.{now}"
+        copy = self._folder / PEOPLE / f"{METADATA}.{now}"
         write_whole(copy, data)
         if not is_first:
             self.notes.append(
                 Message(
-                    "{place}: was changed by another program; where it differs from the history, "
-                    "the history counts; {copy} has what was there",
-                    place=self._path,
+                    "{place}: was changed by another program; where it differs from what people "
+                    "entered here, that counts; {copy} has what was there",
+                    place=self.path,
                     copy=copy,
                 )
             )

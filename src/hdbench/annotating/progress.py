@@ -7,15 +7,10 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from hdbench.annotating.annotation import file_stamp, read_annotation
-from hdbench.annotating.assigned import own_states, seen_by
+from hdbench.annotating.double import waiting_for
 from hdbench.annotating.folding import Stage
-from hdbench.annotating.history import History
-from hdbench.annotating.metadata import Metadata
+from hdbench.annotating.store import States
 from hdbench.common.os_errors import read_errors
-
-_NOBODY = ""
-"""No pseudonym: what everybody may see of an item that is assigned to some."""
 
 
 class ItemProgress(NamedTuple):
@@ -24,10 +19,10 @@ class ItemProgress(NamedTuple):
     Attributes:
         item: its id.
         has_truth: whether it has a ground truth that all may see.
-        status: one of `hdbench.annotating.changes.STATUSES`.
+        status: one of `hdbench.annotating.events.STATUSES`.
         stage: of an item that several people annotate.
-        conflicts: the number of conflicts and differences to be settled.
-        waiting: the annotators it is assigned to who are not done with it.
+        conflicts: the number of fields in which people have to settle a value.
+        waiting: those who read it alone and are not done with it.
     """
 
     item: str
@@ -39,7 +34,7 @@ class ItemProgress(NamedTuple):
 
     @property
     def is_left(self) -> bool:
-        """Return whether nobody has read it yet, or not all to whom it is assigned."""
+        """Return whether nobody has read it yet, or not all who read it alone."""
         is_open = not self.has_truth and self.status == "open"
         return bool(self.waiting) or (is_open and self.stage is not Stage.settling)
 
@@ -55,12 +50,12 @@ class TruthProgress:
 
     Attributes:
         items: the items, in the order of the collection.
-        people: the pseudonyms of those who annotate it, sorted.
+        people: the names of those who work on it, sorted.
         truths: how many items have a ground truth.
-        left: how many nobody has read yet, or not all to whom they are assigned.
+        left: how many nobody has read yet, or not all who read them alone.
         to_settle: in how many people have to decide between what they entered.
-        assigned: how many are assigned to several people.
-        waiting: pseudonym → how many of these the person is not done with.
+        assigned: how many several people read, each alone.
+        waiting: person → how many of these the person is not done with.
         places: the places in `items` of those that have a `truth`, are `left` and are to `settle`.
     """
 
@@ -81,14 +76,13 @@ class ProgressReader:
         folder: the collection.
 
     Raises:
-        HdbenchError: it is not a collection in the plain form, or its history cannot be used.
+        HdbenchError: see `States`.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lock = Lock()
-        self._metadata, self._history = Metadata(folder), History(folder)
-        self._annotation, self._stamp = read_annotation(folder), file_stamp(folder)
+        self._states = States(folder)
         self._items: dict[str, ItemProgress] = {}
         self._progress: TruthProgress | None = None
 
@@ -99,11 +93,7 @@ class ProgressReader:
             HdbenchError: a file has become unusable.
         """
         with self._lock, read_errors(self._folder):
-            touched = self._metadata.refresh() | self._history.refresh()
-            if self._stamp != (stamp := file_stamp(self._folder)):
-                self._annotation, self._stamp = read_annotation(self._folder), stamp
-                self._items.clear()
-                self._progress = None
+            touched = self._states.refresh()
             if touched or self._progress is None:
                 for item in touched:
                     self._items.pop(item, None)
@@ -111,9 +101,7 @@ class ProgressReader:
             return self._progress
 
     def _counted(self) -> TruthProgress:
-        items = [self._item(item) for item in self._metadata.rows]
-        assignments = self._annotation.assignments
-        people = {name for assignment in assignments for name in assignment.annotators}
+        items = [self._item(item) for item in self._states.metadata.rows]
         places = {
             "truth": [place for place, item in enumerate(items) if item.has_truth],
             "left": [place for place, item in enumerate(items) if item.is_left],
@@ -121,30 +109,24 @@ class ProgressReader:
         }
         return TruthProgress(
             items,
-            sorted(people | self._history.own.keys()),
+            sorted(self._states.people.events),
             len(places["truth"]),
             len(places["left"]),
             len(places["settle"]),
-            sum(item.item in self._annotation.assigned_items for item in items),
+            len(self._states.readers.by_item),
             Counter(name for item in items for name in item.waiting),
             places,
         )
 
     def _item(self, item: str) -> ItemProgress:
         if item not in self._items:
-            annotators = self._annotation.annotators(item)
-            changes, row = self._history.of(item), self._metadata.rows[item]
-            state = seen_by(_NOBODY, item, changes, annotators, row)
-            waiting: tuple[str, ...] = ()
-            if state.stage is Stage.others:
-                own = own_states(item, changes, annotators)
-                waiting = tuple(name for name in annotators if own[name].status == "open")
+            state, changes = self._states.of(item), self._states.people.changes(item)
             self._items[item] = ItemProgress(
                 item,
                 state.record is not None and state.stage is Stage.plain,
                 state.status,
                 state.stage,
-                len(state.conflicts) + sum(not each.is_settled for each in state.differences),
-                waiting,
+                len(state.conflicts),
+                tuple(waiting_for(item, changes, self._states.readers.of(item))),
             )
         return self._items[item]

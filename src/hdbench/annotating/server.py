@@ -22,7 +22,7 @@ from starlette.staticfiles import StaticFiles
 from hdbench.annotating.checking.value_check import ValueCheck
 from hdbench.annotating.editor import Editor, as_json
 from hdbench.annotating.in_threads import THREADS, BusyError, in_thread, one_at_a_time
-from hdbench.annotating.own_file import ChangedError, NotSavedError
+from hdbench.annotating.people import ChangedError, NotSavedError
 from hdbench.annotating.store import StaleError
 from hdbench.annotating.working.work_page import WorkPage
 from hdbench.common.jsonio import SPELLED, json_reason, parse_json, spelled_json
@@ -104,7 +104,7 @@ def _editor_routes(editor: Editor, route: "_Routes") -> list[Route]:
         route("/search", lambda request, _: editor.search(*_query(request, "q"))),
         route("/suggest", lambda request, _: editor.suggested(*_query(request, "field", "typed"))),
         route("/waiting", lambda *_: editor.waiting()),
-        route("/leave", lambda _, body: editor.leave(body), "POST"),
+        route("/leave", lambda *_: editor.leave(), "POST"),
         route("/items/{n:number}", _of(editor.item)),
         route("/items/{n:number}/change", _with(editor.change), "POST"),
         route("/items/{n:number}/draft", _with(editor.fill_in), "POST"),

@@ -7,45 +7,52 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import RootModel
+
 from hdbench.authorities.files import read_authority_lines
 from hdbench.authorities.suggesting import Authority, Suggested, case_folded
+from hdbench.common.checked import read_yaml, validate
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError
 
 _LOADED = 8  # authorities that are kept for further editors
 
 
-def read_authorities(
-    folder: Path, files: Mapping[str, str], fields: Iterable[str]
-) -> dict[str, Authority]:
+AUTHORITIES = "authorities.yaml"
+"""The file in a collection's folder with a line `FIELD: FILE` for each field whose values are
+suggested from an authority file. It is never published."""
+
+
+class _Files(RootModel[dict[str, str]]):
+    """Content of `authorities.yaml`: field → file in the folder."""
+
+
+def read_authorities(folder: Path, fields: Iterable[str]) -> dict[str, Authority]:
     """Return the authority of each field that has one.
 
     Args:
         folder: the collection.
-        files: field → file in the folder, as in `annotation.yaml`.
         fields: the fields of the collection, such as `persons[].name`.
 
     Raises:
         HdbenchError: there is no such field, or a file is unusable or not in the folder.
     """
-    names = list(fields)
-    authorities = {}
+    names, authorities, path = list(fields), {}, folder / AUTHORITIES
+    files = validate(_Files, read_yaml(path) or {}, path).root if path.is_file() else {}
     for field, name in files.items():
         if field not in names:
             raise HdbenchError(
-                "annotation.yaml: authorities: {field!r}: no such field: choose one of {names}",
+                "authorities.yaml: {field!r}: no such field: choose one of {names}",
                 field=field[:100],
                 names=", ".join(names),
             )
         try:
             path = (folder / name).resolve()
         except ValueError as error:
-            raise HdbenchError(
-                "annotation.yaml: authorities: {name!r}: {why}", name=name, why=error
-            ) from error
+            raise HdbenchError("authorities.yaml: {name!r}: {why}", name=name, why=error) from error
         if not path.is_relative_to(folder.resolve()):
             raise HdbenchError(
-                "annotation.yaml: authorities: {name}: not in the folder {folder}",
+                "authorities.yaml: {name}: not in the folder {folder}",
                 name=name,
                 folder=folder,
             )

@@ -34,9 +34,9 @@ from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.metric import ProtocolName
 
 METADATA = "metadata.jsonl"
-CHECKED_VALUES = "checked-values.jsonl"
-"""File with values that people read one by one, beside a benchmark. It is never its ground truth,
-nor published, and stays when the benchmark is built again."""
+PEOPLE = "people"
+"""Folder with what people did: what they entered, read and decided, in a file for each. It is never
+published, and stays when the benchmark is built again."""
 
 SCHEMA = "answer.schema.json"
 EXAMPLE = "example_predictions.jsonl"

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hdbench.annotating.agreement import agreement_of
-from hdbench.annotating.assigned import read_assigned
+from hdbench.annotating.double import read_doubly_read
 from hdbench.benchmarks.agreement import Agreement, IntervalEstimate
 from hdbench.cli.arguments import JsonOut
 from hdbench.cli.terminal import ends, localized_table, number, print_line
@@ -35,7 +35,7 @@ def command(
         folder: The collection's folder.
         json_out: Write the figures to this file.
     """
-    finished, unfinished = read_assigned(folder)
+    finished, unfinished = read_doubly_read(folder)
     agreement = agreement_of(folder, finished)
     if agreement is None:
         why = Message("let two people read the same items, with hdbench annotate --double")

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from hdbench.annotating.annotation import read_double
 from hdbench.annotating.checking.value_check import ValueCheck
+from hdbench.annotating.double import read_double
 from hdbench.annotating.editor import Editor
 from hdbench.annotating.working.work_page import WorkPage
 from hdbench.cli.arguments import Annotator, Port
@@ -31,7 +31,8 @@ def command(
 ) -> None:
     """Make or correct the ground truth in the browser, the image beside a form.
 
-    Every entry is saved at once, into a history in FOLDER/history.
+    Every entry is saved at once, into FOLDER/people/NAME.jsonl. To take in a colleague's work, copy
+    that person's file into this folder.
 
     Args:
         folder: The collection's folder, as hdbench new writes it; for single values of a plan or a
@@ -63,7 +64,7 @@ def command(
         return
     if only and not drafts and is_work_list(only):
         work_list = AppliedWorkList(only, folder)
-        work = WorkPage(folder, only.parent, work_list, annotator, page_language())
+        work = WorkPage(folder, work_list, annotator, page_language())
         say_notes(work.notes)
         serve_page(work, port)
         return

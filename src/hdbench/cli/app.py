@@ -23,9 +23,6 @@ _PANELS: dict[str | None, dict[str, str]] = {
     },
     "Annotate": {
         "annotate": "Make or correct the ground truth in the browser, the image beside a form.",
-        "hand-over": "Write your work into a ZIP, for somebody who works on a copy of the "
-        "collection.",
-        "merge": "Take in what somebody else wrote with hdbench hand-over.",
         "agreement": "How well do the people agree who annotated the same items?",
     },
     "Run a model": {

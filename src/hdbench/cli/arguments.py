@@ -6,7 +6,7 @@ Args:
     paths: Runs, each one model's answers to one benchmark: run folders, folders of them, or results
         of hdbench score --json; behind the name of their benchmark, such as zettelkatalog, also
         answers in any form.
-    annotator: Your pseudonym, which stands in the history: a-z, 0-9, _ and -. If several people
+    annotator: Your name, after which the file with what you enter is called. If several people
         work on a collection, each needs one.
     port: The port of the page; 0 for any that is free.
     name: The model's name, if the answers do not say it.
@@ -49,7 +49,7 @@ from hdbench.results.run_info import is_run, read_run_info
 
 DEFAULT_OUT = Path("hdb")
 JsonOut = Annotated[Path | None, typer.Option("--json", metavar="OUT")]
-Annotator = Annotated[str, typer.Option("--as", metavar="PSEUDONYM")]
+Annotator = Annotated[str, typer.Option("--as", metavar="NAME")]
 Port = Annotated[int, typer.Option(min=0, max=65535)]
 Runs = Annotated[list[Path], typer.Argument(metavar="[BENCHMARK] RUN…")]
 Run = Annotated[list[Path], typer.Argument(metavar="[BENCHMARK] RUN")]

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from hdbench.annotating.checking.checked_values import ValueKey
+from hdbench.annotating.events import ValueKey
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import PlanPaths, split_benchmark_and_one
 from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line, say

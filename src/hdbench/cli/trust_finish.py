@@ -58,7 +58,7 @@ def command(
             It may be given several times.
         worked: First take in worklist.csv of hdbench trust apply, filled in and saved as CSV or
             Excel: all of its values or none. An empty value was not looked at; null: there is none.
-        annotator: The pseudonym of whoever filled it in.
+        annotator: The name of whoever filled it in.
     """
     benchmark, applied = split_benchmark_and_one(paths)
     plan, _ = read_begun(applied)

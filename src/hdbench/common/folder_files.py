@@ -10,8 +10,9 @@ from hdbench.errors import HdbenchError, Message
 MAX_TEXT = 4 * 2**20
 """Maximum number of bytes of a file that people write by hand, such as a prompt or a card."""
 
-PRIVATE = ("history", "annotation.yaml", "checked-values.jsonl", "worked-values.jsonl")
-"""Files of a collection that say who annotated or read what: they are never a part of a dataset."""
+PRIVATE = ("people", "authorities.yaml")
+"""Files of a collection that say who read what, or what is suggested to them: they are never a part
+of a dataset."""
 
 
 _NOT_THERE = Message("no such file")
@@ -90,7 +91,7 @@ def file_in(folder: Path, name: str | Path, within: Path | None = None) -> Path:
 def is_private(name: PurePath) -> bool:
     """Return whether a file, by its path in a collection, says who annotated what.
 
-    A folder of images may be called `history`, too.
+    A folder of images may be called `people`, too.
     """
     first = name.parts[0].casefold()
     return first in PRIVATE and (len(name.parts) == 1 or name.suffix.casefold() == ".jsonl")

@@ -53,7 +53,6 @@ PAGES: tuple[HomePage, ...] = (
     fields.PAGE,
     truth.PAGE,
     truth.AGREEMENT,
-    truth.MERGE,
     runs.PAGE,
     compare.PAGE,
     audit.PAGE,
@@ -87,8 +86,6 @@ EDITORS: Mapping[str, _Editable] = {
 
 FILES: Sequence[tuple[str, str, Callable[[Collection, Request], Awaitable[Response]]]] = (
     ("GET", "small/{n:number}", scans.thumbnail),
-    ("GET", "hand-over/{name}.zip", truth.hand_over_file),
-    ("POST", "merge/upload", truth.upload),
     ("POST", "runs/upload", runs.upload),
     ("GET", "report/{run}/{file:path}", compare.report_file),
     ("GET", "decide/page", decide.signed_page),
@@ -222,7 +219,7 @@ class Home:
         Args:
             path: the address, one of `EDITORS`.
             collection: the collection.
-            name: the person's pseudonym.
+            name: the person's name.
 
         Raises:
             HdbenchError: there is nothing to edit.
@@ -237,7 +234,7 @@ class Home:
         Args:
             path: the address, one of `EDITORS`.
             collection: the collection.
-            name: the person's pseudonym.
+            name: the person's name.
 
         Raises:
             HdbenchError: it cannot be opened.

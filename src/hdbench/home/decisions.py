@@ -9,10 +9,11 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from hdbench.annotating.checking.checked_values import CheckedValues, Reading, ValueKey
+from hdbench.annotating.checking.checked_values import CheckedValues
 from hdbench.annotating.checking.queue import ReadingStage
-from hdbench.annotating.working.worked_values import WORKED_VALUES, WorkedValues
-from hdbench.benchmarks.benchmark import CHECKED_VALUES, METADATA, Benchmark, load_benchmark
+from hdbench.annotating.events import Reading, ValueKey
+from hdbench.annotating.working.worked_values import WorkedValues
+from hdbench.benchmarks.benchmark import METADATA, PEOPLE, Benchmark, load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.common.os_errors import write_errors
 from hdbench.errors import HdbenchError
@@ -229,7 +230,7 @@ class Decisions:
         """Return what a decision depends on: it changes with the plan's files and what was read."""
         built, plan_file = self._collection.built, view.plan_file
         beside = (plan_file, learned_file(plan_file), plan_file.with_name(PROBABILITIES))
-        paths = (*beside, built / CHECKED_VALUES, built / DESCRIPTION)
+        paths = (*beside, built / PEOPLE, built / DESCRIPTION)
         runs = view.plan.runs if view.plan else ()
         return tuple(map(stamp_of, (*paths, *(plan_file.parent / run.path for run in runs))))
 
@@ -319,8 +320,7 @@ class Decisions:
     def _is_finished(self, out: Path) -> bool:
         """Return whether the records have all that people decided."""
         written = stamp_of(out / FINISHED / LAST)
-        sources = (out / WORKED_VALUES, self._collection.built / CHECKED_VALUES)
-        return is_as_new(written, map(stamp_of, sources))
+        return is_as_new(written, [stamp_of(self._collection.built / PEOPLE)])
 
     def _reading_view(self, view: DecisionView) -> DecisionView:
         assert view.plan is not None  # noqa: S101  the caller looked
@@ -370,14 +370,15 @@ class Decisions:
     def _left_in(self, out: Path) -> Stamped[Counter[str]]:
         """Return what counts, by field, the doubtful values that nobody has read or decided."""
         built = self._collection.built
-        files = [out / APPLIED, out / WORK_LIST, built / METADATA, built / CHECKED_VALUES]
+        files = [out / APPLIED, out / WORK_LIST, built / METADATA, built / PEOPLE]
 
         doubtful = Stamped(lambda: frozenset(doubtful_values(out, self.dataset())), files)
 
         def counted() -> Counter[str]:
-            return Counter(key.field for key in doubtful.get() - WorkedValues(out).current().keys())
+            worked = WorkedValues(built, read_applied(out).values_sha256)
+            return Counter(key.field for key in doubtful.get() - worked.current().keys())
 
-        return Stamped(counted, [*files, out / WORKED_VALUES])
+        return Stamped(counted, files)
 
 
 def _second_stage(plan: Plan, plan_file: Path) -> ReadingStage:

@@ -34,14 +34,14 @@ class Remembered(Strict):
         collections: the folders, the last used first.
         drafts: the folders of collections that are being made.
         address: where the home was served last.
-        pseudonym: under which somebody annotated here last.
+        person: the name of whoever worked here last.
     """
 
     token: str = Field(default_factory=lambda: secrets.token_urlsafe(16))
     collections: tuple[str, ...] = ()
     drafts: tuple[str, ...] = ()
     address: str = ""
-    pseudonym: str = "me"
+    person: str = "me"
 
 
 class Used:
@@ -100,9 +100,9 @@ class Used:
         """Remember where the home is served."""
         self._change(lambda _: {"address": address})
 
-    def note_pseudonym(self, name: str) -> None:
+    def note_person(self, name: str) -> None:
         """Remember under which name somebody annotates here."""
-        self._change(lambda _: {"pseudonym": name})
+        self._change(lambda _: {"person": name})
 
     def served_at(self) -> str | None:
         """Return where another process serves the home; None if this one serves it from now on.

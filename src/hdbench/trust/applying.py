@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from hdbench import __version__
-from hdbench.annotating.checking.checked_values import CheckedValues, ValueKey
+from hdbench.annotating.checking.checked_values import CheckedValues
+from hdbench.annotating.events import ValueKey
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.appending import append
 from hdbench.common.csv_files import Row

@@ -13,7 +13,8 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field as Checked
 
-from hdbench.annotating.checking.checked_values import CheckedValues, Settled, ValueKey
+from hdbench.annotating.checking.checked_values import CheckedValues, Settled
+from hdbench.annotating.events import ValueKey
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.checked import Strict
 from hdbench.common.jsonio import parse_line, raw_lines

@@ -14,7 +14,8 @@ from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
 from hdbench import __version__
-from hdbench.annotating.checking.checked_values import CheckedValues, Settled, ValueKey
+from hdbench.annotating.checking.checked_values import CheckedValues, Settled
+from hdbench.annotating.events import ValueKey
 from hdbench.answers.entries import put
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.common.checked import Strict, check_file, validate

@@ -10,9 +10,8 @@ from typing import Any, BinaryIO, NamedTuple, Self
 from pydantic import BaseModel, ValidationError
 
 from hdbench import __version__
-from hdbench.annotating.history import HISTORY, SUFFIX
-from hdbench.annotating.working.worked_values import WORKED_VALUES
-from hdbench.benchmarks.benchmark import CHECKED_VALUES, Benchmark
+from hdbench.annotating.people import SUFFIX
+from hdbench.benchmarks.benchmark import PEOPLE, Benchmark
 from hdbench.common.checked import Strict
 from hdbench.common.jsonio import parse_line, raw_lines, remove_unfinished, whole_file, write_json
 from hdbench.common.progress import progress
@@ -172,10 +171,8 @@ def _hash_of(*values: object, files: Iterable[Path]) -> str:
 
 def _inputs_hash(out: Path, benchmark: Benchmark, applied: Applied) -> str:
     """Return a hash of all that the states of values are read from."""
-    histories = sorted((benchmark.folder / HISTORY).glob(f"*{SUFFIX}"))
-    people = [benchmark.folder / CHECKED_VALUES, *histories]
-    own = [out / name for name in (CONTROL, WORKED_VALUES)]
-    return _hash_of(applied.hash(), files=[*benchmark.scored_by(), *people, *own])
+    people = sorted((benchmark.folder / PEOPLE).glob(f"*{SUFFIX}"))
+    return _hash_of(applied.hash(), files=[*benchmark.scored_by(), *people, out / CONTROL])
 
 
 class Delivery(NamedTuple):

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from filelock import FileLock
 
-from hdbench.annotating.own_file import lock_file
+from hdbench.annotating.people import lock_file
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.jsonio import whole_file
 from hdbench.common.os_errors import read_errors, write_errors

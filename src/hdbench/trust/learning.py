@@ -16,12 +16,11 @@ from pydantic import Field as Checked
 from hdbench import __version__
 from hdbench.annotating.checking.checked_values import (
     CheckedValues,
-    Reading,
     Settled,
-    ValueKey,
     reader_agreement,
     settled,
 )
+from hdbench.annotating.events import Reading, ValueKey
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.common.checked import Strict
 from hdbench.common.letters import folded, text_of

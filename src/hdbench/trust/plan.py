@@ -16,7 +16,8 @@ from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
 from hdbench import __version__
-from hdbench.annotating.checking.checked_values import CheckedValues, ValueKey, settled
+from hdbench.annotating.checking.checked_values import CheckedValues, settled
+from hdbench.annotating.events import ValueKey
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.common.checked import Strict
 from hdbench.common.letters import text_of

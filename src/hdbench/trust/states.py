@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from hdbench.annotating.changes import Change
-from hdbench.annotating.checking.checked_values import CheckedValues, ValueKey, settled
-from hdbench.annotating.history import History
+from hdbench.annotating.checking.checked_values import CheckedValues, settled
+from hdbench.annotating.events import Change, ValueKey
+from hdbench.annotating.people import People
 from hdbench.annotating.working.worked_values import WorkedValues
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.common.jsonio import read_jsonl
@@ -76,7 +76,7 @@ class ValueStates:
         self._benchmark, self._out = benchmark, out
         self._fields = fields_called(plan.fields, benchmark)
         self._metric = benchmark.spec.make_metric("documented")
-        self._history = History(benchmark.folder)
+        self._people = People(benchmark.folder)
         self._truths = benchmark.items()
         self._truth = next(self._truths, None)
         self._given = defaultdict[ValueKey, list[_Given]](list)
@@ -85,7 +85,9 @@ class ValueStates:
         check_whole(out, applied, control)
         self._add_readings(benchmark, [*plan.after, plan.hash(), control.hash()])
         if is_worked:
-            for key, worked in WorkedValues(out).current().items():
+            for key, worked in (
+                WorkedValues(benchmark.folder, applied.values_sha256).current().items()
+            ):
                 self._given[key].append(_Given(worked.at, "worked", worked.value))
 
     def of(self, item: str, fields: Mapping[str, Mapping[str, Any]]) -> ItemStates:
@@ -172,9 +174,7 @@ class ValueStates:
         Of an item of the work list, only the fields that somebody changed were looked at.
         """
         changes = [
-            change
-            for change in self._history.of(truth.id)
-            if change.what == "ground_truth" and not change.is_base
+            change for change in self._people.changes(truth.id) if change.kind == "ground_truth"
         ]
         record = self._metric.right_answer(truth.reference(self._metric.protocol))
         for field in self._fields:
@@ -231,7 +231,4 @@ def unread_control(out: Path, benchmark: Benchmark) -> int:
 
 def _concerns(change: Change, field: ItemField) -> bool:
     """Return whether a change is one of a field, or of the whole record."""
-    return not change.field or any(
-        change.field == path or change.field.startswith((f"{path}.", f"{path}["))
-        for path in (".".join(names) for names in field.places)
-    )
+    return not change.field or any(change.field == names[0] for names in field.places)

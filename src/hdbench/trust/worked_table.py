@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.annotating.checking.checked_values import ValueKey
+from hdbench.annotating.events import ValueKey, WorkedValue, as_name, now
 from hdbench.annotating.form import form_of
-from hdbench.annotating.own_file import now, only_writer
 from hdbench.annotating.single_value import asked, typed_value
-from hdbench.annotating.working.worked_values import WorkedValue, WorkedValues
+from hdbench.annotating.working.worked_values import WorkedValues
 from hdbench.answers.cells import FAULTS, MISSING, json_list, value_of
 from hdbench.answers.ids import match_ids
 from hdbench.answers.table_files import ACCEPTED, is_workbook, read_table
@@ -47,7 +46,7 @@ def take_in(table: Path, out: Path, benchmark: Benchmark, by: str) -> int:
         table: CSV or XLSX; it may have been cut and sorted.
         out: the folder of `hdbench trust apply`.
         benchmark: the items; what people read and entered is in its folder.
-        by: the pseudonym of the person who filled it in.
+        by: the name of the person who filled it in.
 
     Returns:
         How many values are new.
@@ -56,9 +55,10 @@ def take_in(table: Path, out: Path, benchmark: Benchmark, by: str) -> int:
         HdbenchError: a file is unusable; a row names no value of the work list, has a value that
             its field cannot have, or one that somebody else decided in another way.
     """
-    taken = Message("{place}: {name} is working on this list already", place=out, name=by)
-    with only_writer(out, by, taken):
-        worked = WorkedValues(out)
+    by, seal = as_name(by), read_applied(out).values_sha256
+    worked = WorkedValues(benchmark.folder, seal)
+    with worked.people.writing(by):
+        worked.refresh()
         reading = _Reading(out, benchmark, by, worked)
         values = reading.values(_filled(table, benchmark))
         if reading.problems:
@@ -76,6 +76,7 @@ def take_in(table: Path, out: Path, benchmark: Benchmark, by: str) -> int:
         worked.add(
             [
                 WorkedValue(
+                    list=seal,
                     id=uuid.uuid4().hex,
                     item=key.item,
                     field=key.field,

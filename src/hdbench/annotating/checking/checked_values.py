@@ -1,97 +1,41 @@
-"""The values that people read from the images, in one file to which all of them append."""
+"""The values that people read from the images, and what their readings add up to."""
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from pydantic import Field
-
-from hdbench.annotating.shared_file import SharedFile, check_author
-from hdbench.benchmarks.benchmark import CHECKED_VALUES
-from hdbench.common.checked import Strict
+from hdbench.annotating.events import Reading, StageName, ValueKey
+from hdbench.annotating.people import People
 from hdbench.common.letters import folded, text_of
-from hdbench.errors import Message
-
-Outcome = Literal["value", "unreadable", "damaged"]
-
-StageName = Literal["learn", "verify", "control"]
-"""What values are read for: to learn confidence from them, to verify what was learned, or to check
-a random sample of those that were accepted."""
 
 
-class ValueKey(NamedTuple):
-    """A value of an item.
-
-    Attributes:
-        item: the item's id.
-        field: the field's path, such as `publication.year`; a list of plain values is one value.
-    """
-
-    item: str
-    field: str
-
-
-class Reading(Strict):
-    """What one person read of a value.
-
-    Attributes:
-        id: 32 hexadecimal digits.
-        plan: the hash of the plan that the value was drawn by.
-        stage: what it was read for.
-        item: the item's id.
-        field: the field's path.
-        by: the reader's pseudonym.
-        at: the time in UTC.
-        what: `value` if it could be read, or if nothing is there.
-        value: the value that was read; None for nothing.
-        seconds: how long it was on screen and in use.
-    """
-
-    id: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
-    plan: str
-    stage: StageName
-    item: str
-    field: str
-    by: str
-    at: str
-    what: Outcome
-    value: Any = None
-    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
-
-    @property
-    def key(self) -> ValueKey:
-        """Return the value that was read."""
-        return ValueKey(self.item, self.field)
-
-
-def _tuples(
-    by_value: Mapping[ValueKey, Mapping[str, Reading]],
-) -> dict[ValueKey, tuple[Reading, ...]]:
-    return {key: tuple(by_person.values()) for key, by_person in by_value.items()}
-
-
-class CheckedValues(SharedFile[Reading]):
+class CheckedValues:
     """All readings in a folder that are on disk.
 
     Args:
         folder: the collection or the dataset.
 
+    Attributes:
+        people: what people did there.
+
     Raises:
-        HdbenchError: the file is unusable, or a symbolic link.
+        HdbenchError: what people did cannot be used.
     """
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder / CHECKED_VALUES, Message("a file of checked values"), Reading)
+        self.people = People(folder)
+        self._known = self.people.numbers()
+        self._by_plan = self._read()
 
-    def _forget(self) -> None:
-        self._plans: dict[str, dict[ValueKey, dict[str, Reading]]] = {}
-        self._by_plan: dict[str, list[Reading]] = defaultdict(list)
-        self._stages: dict[StageName, set[str]] = {
-            "learn": set(),
-            "verify": set(),
-            "control": set(),
-        }
+    def refresh(self) -> None:
+        """Read what others have read since.
+
+        Raises:
+            HdbenchError: what people did cannot be used.
+        """
+        self.people.refresh()
+        if self._known != (now := self.people.numbers()):
+            self._known, self._by_plan = now, self._read()
 
     def readings(self, plan: str) -> Mapping[ValueKey, tuple[Reading, ...]]:
         """Return the last reading of each person, in the order of their first ones, by value.
@@ -99,47 +43,54 @@ class CheckedValues(SharedFile[Reading]):
         Args:
             plan: the hash of the plan.
         """
-        return _tuples(self._plans.get(plan, {}))
+        return _last_of_each(self._by_plan.get(plan, ()))
 
     def readings_among(
         self, plan: str, ids: Collection[str]
     ) -> Mapping[ValueKey, tuple[Reading, ...]]:
-        """Return the same of those lines alone that have one of the ids: as it was at a time.
+        """Return the same of those readings alone that have one of the ids: as it was at a time.
 
         Args:
             plan: the hash of the plan.
-            ids: the ids of the lines.
+            ids: the ids of the readings.
         """
         known = frozenset(ids)
-        by_value: dict[ValueKey, dict[str, Reading]] = {}
-        for line in self._by_plan[plan]:
-            if line.id in known:
-                by_value.setdefault(line.key, {})[line.by] = line
-        return _tuples(by_value)
+        return _last_of_each(line for line in self._by_plan.get(plan, ()) if line.id in known)
 
     def plans(self) -> set[str]:
         """Return the hashes of the plans that there are readings for."""
-        return set(self._plans)
+        return set(self._by_plan)
 
     def plans_with(self, stage: StageName) -> set[str]:
         """Return the hashes of the plans of which values of a stage were read."""
-        return set(self._stages[stage])
+        return {
+            plan
+            for plan, readings in self._by_plan.items()
+            if any(reading.stage == stage for reading in readings)
+        }
 
     def add(self, reading: Reading) -> None:
-        """Append a reading; when this returns it is on disk.
+        """Keep a reading; when this returns it is on disk. Call it with the reader's lock.
 
         Raises:
-            NotSavedError: it cannot be written now; then the file is as it was.
-            HdbenchError: it is not JSON or too long, or the file is unusable.
+            NotSavedError: it cannot be written now; then nothing is.
+            HdbenchError: it is not JSON or too long, or the reader's file is unusable.
         """
-        self._append([reading])
+        self.people.append([reading])
+        self.refresh()
 
-    def _take(self, line: Reading, where: Path) -> None:
-        check_author(line.by, where)
-        self._stages[line.stage].add(line.plan)
-        self._by_plan[line.plan].append(line)
-        by_value = self._plans.setdefault(line.plan, {})
-        by_value.setdefault(line.key, {})[line.by] = line
+    def _read(self) -> dict[str, list[Reading]]:
+        by_plan: dict[str, list[Reading]] = {}
+        for reading in sorted(self.people.of_kind(Reading), key=lambda each: (each.at, each.by)):
+            by_plan.setdefault(reading.plan, []).append(reading)
+        return by_plan
+
+
+def _last_of_each(readings: Iterable[Reading]) -> dict[ValueKey, tuple[Reading, ...]]:
+    by_value: dict[ValueKey, dict[str, Reading]] = {}
+    for reading in readings:
+        by_value.setdefault(reading.key, {})[reading.by] = reading
+    return {key: tuple(by_person.values()) for key, by_person in by_value.items()}
 
 
 class Settled(NamedTuple):

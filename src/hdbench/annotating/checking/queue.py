@@ -4,12 +4,8 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from hdbench.annotating.checking.checked_values import (
-    Reading,
-    StageName,
-    ValueKey,
-    settled,
-)
+from hdbench.annotating.checking.checked_values import settled
+from hdbench.annotating.events import Reading, StageName, ValueKey
 
 TWICE = 10
 """One of so many values is read by two people: as the order is random, a random share of them."""

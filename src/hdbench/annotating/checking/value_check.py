@@ -2,12 +2,11 @@
 
 import uuid
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, NamedTuple, Protocol
 
-from hdbench.annotating.checking.checked_values import CheckedValues, Reading, ValueKey
+from hdbench.annotating.checking.checked_values import CheckedValues
 from hdbench.annotating.checking.queue import (
     Readings,
     ReadingStage,
@@ -15,10 +14,11 @@ from hdbench.annotating.checking.queue import (
     offered,
     waits_for_others,
 )
-from hdbench.annotating.editor import MAX_SECONDS, SCHEMA
+from hdbench.annotating.editor import SCHEMA
+from hdbench.annotating.events import Reading, ValueKey, as_name, now
 from hdbench.annotating.form import form_of
 from hdbench.annotating.media import CollectionMedia
-from hdbench.annotating.own_file import ChangedError, now, only_writer
+from hdbench.annotating.people import ChangedError
 from hdbench.annotating.single_value import asked, typed_value
 from hdbench.answers.schema import AnswerSchema
 from hdbench.common.checked import validate
@@ -56,6 +56,10 @@ class CheckedPlan(Protocol):
         """
 
 
+MAX_SECONDS = 86_400
+"""Maximum number of seconds that a value is on screen."""
+
+
 class _Place(NamedTuple):
     """A value's place in the plan.
 
@@ -76,12 +80,11 @@ class ValueCheck:
     Args:
         folder: the dataset, or the collection.
         plan: the plan.
-        annotator: the reader's pseudonym.
+        annotator: the reader's name.
         language: the page's language; None for the browser's.
 
     Raises:
-        HdbenchError: the plan is not about this folder, a file is unusable, or the pseudonym is
-            taken.
+        HdbenchError: the plan is not about this folder, a file is unusable, or the name is.
     """
 
     def __init__(
@@ -89,7 +92,7 @@ class ValueCheck:
     ) -> None:
         self._folder = folder
         self._plan = plan
-        self._annotator = annotator
+        self._annotator = as_name(annotator)
         self._language = language
         self._media = CollectionMedia(folder)
         self._schema = AnswerSchema.load(folder / SCHEMA)
@@ -100,20 +103,16 @@ class ValueCheck:
         self._advancing = Thread()
         self._problem: str = ""
         self._refresh()
-        self._open = ExitStack()
-        taken = Message(
-            "{place}: {name} is checking values here already", place=folder, name=annotator
-        )
-        self._open.enter_context(only_writer(folder, annotator, taken))
+        with self._values.people.writing(self._annotator):
+            pass  # so that what is wrong is said now
 
     @property
     def notes(self) -> list[str]:
-        """Return messages about skipped lines, for the user."""
-        return self._values.notes
+        """Return nothing: there is nothing to be known."""
+        return []
 
     def close(self) -> None:
-        """Let others read under this pseudonym."""
-        self._open.close()
+        """Do nothing: what was read is saved."""
 
     def start(self) -> dict[str, Any]:
         """Return the data that the page loads once."""
@@ -173,7 +172,7 @@ class ValueCheck:
             HdbenchError: it cannot be saved.
         """
         seconds = _seconds(body.get("seconds"))
-        with self._lock:
+        with self._lock, self._values.people.writing(self._annotator):
             self._refresh()
             stage, key = self._place(number)
             own = self._own_of(key)

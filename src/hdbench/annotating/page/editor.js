@@ -1,13 +1,12 @@
 // The page: one item at a time, its image beside its form.
 
-import { Clock } from "./clock.js";
 import { element } from "./elements.js";
 import { Form } from "./form.js";
 import { ItemImage } from "./image.js";
 import { ItemList } from "./list.js";
 import { at, digitPlace, language, message, say, start, translate } from "./page.js";
 import { ask, Refused, Saver } from "./saving.js";
-import { Settling, unsettled } from "./settling.js";
+import { Settling } from "./settling.js";
 import { area, asField, get, placed, readable, same } from "./values.js";
 
 const STATUSES = ["open", "done", "doubtful", "missing", "rejected"];
@@ -25,7 +24,6 @@ let saver = null;
 let local = { record: null, status: "open", comment: "" };
 let commentTimer = null;
 let moving = false;
-const clock = start.keep_time ? new Clock() : null;
 
 function said(what, reason) {
   const isTyping = form.dirty.size > 0 || commentTimer !== null;
@@ -151,15 +149,14 @@ function drawFacts() {
 
 // What is to be known of an item that several people annotate without seeing the others' entries.
 function drawStage() {
-  const { stage, status, differences } = item.state;
-  const left = unsettled(item.state);
+  const { stage, status } = item.state;
   const key = {
     others: "stage_others_hint",
     own: status === "open" ? "stage_own_hint" : "stage_own_done_hint",
-    settling: left ? "stage_settling_hint" : "stage_settled_hint",
+    settling: "stage_settling_hint",
     plain: item.blind && start.drafts.length ? "stage_blind_hint" : null,
   }[stage];
-  const parts = [key && say(key, { left, all: differences.length })];
+  const parts = [key && say(key, { left: item.state.conflicts.length })];
   if (item.look_at.length) parts.push(say("look_at", { fields: item.look_at.join(", ") }));
   const text = parts.filter(Boolean).join(" ");
   if (at("stage").textContent !== text) at("stage").textContent = text;
@@ -185,7 +182,7 @@ function setStatus(status) {
 async function finish(status) {
   if (item?.state.stage === "settling") {
     await settled();
-    const left = unsettled(item.state);
+    const left = item.state.conflicts.length;
     if (left && !WITHOUT_TRUTH.has(status)) {
       message("settle_first", { left });
       return false;
@@ -241,7 +238,7 @@ async function open(to, { again = false } = {}) {
 }
 
 function leave() {
-  ask("leave", clock && item ? { item: number, seconds: clock.take() } : {}).catch(() => {});
+  ask("leave", {}).catch(() => {});
 }
 
 function show(isOther) {
@@ -429,11 +426,9 @@ function wire() {
     event.preventDefault();
   });
   document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState !== "hidden") return clock?.start();
-    if (!saver) return;
+    if (document.visibilityState !== "hidden" || !saver) return;
     form.flush();
     sendComment();
-    if (clock) leave();
   });
 }
 

@@ -2,11 +2,9 @@
 
 import { element, marked } from "./elements.js";
 import { language } from "./page.js";
-import { asPath, get, readable, same } from "./values.js";
+import { asPath, readable } from "./values.js";
 
 const when = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
-
-export const unsettled = ({ differences }) => differences.filter((each) => !each.settled).length;
 
 export class Settling {
   // `resolved(change)` when one of two changes is taken that did not know of each other.
@@ -14,38 +12,19 @@ export class Settling {
     Object.assign(this, { root, say, form, resolved });
   }
 
-  draw({ differences, conflicts }, record) {
+  draw({ conflicts }) {
     const focused = this.root.contains(document.activeElement) ? document.activeElement.id : "";
-    const shown = [...differences.map((each) => this.difference(each, record)), ...conflicts.map((each) => this.conflict(each))];
-    this.root.replaceChildren(...shown);
+    this.root.replaceChildren(...conflicts.map((each) => this.conflict(each)));
     if (focused) document.getElementById(focused)?.focus();
-  }
-
-  // What annotators differ in who did not see each other's entries.
-  difference({ field, values, parts, settled }, record) {
-    const path = asPath(field);
-    const title = this.fieldName("ground_truth", field);
-    const choices = Object.entries(values).map(([name, value], place) => {
-      const take = element("button", {
-        type: "button", id: `take:${field}:${name}`, text: this.say("take_this"),
-        "aria-label": this.say("take_of", { name, field: title }),
-        "aria-pressed": String(settled && same(get(record, path), value)),
-      });
-      take.addEventListener("click", () => {
-        this.form.flush();
-        this.form.changed(path, value);
-      });
-      return this.choice(name, value, parts?.[place], take);
-    });
-    const mark = element("span", { class: "mark", text: this.say(settled ? "is_settled" : "is_not_settled") });
-    return element("section", { class: settled ? "settle over" : "settle" },
-      element("h3", { text: `${title} ` }, mark), element("div", { class: "pair" }, ...choices));
   }
 
   conflict({ what, field, changes, parts }) {
     const choices = changes.map((change, place) => {
-      const take = element("button", { type: "button", text: this.say("take_this") });
-      take.addEventListener("click", () => this.resolved({ what, field: change.field, to: change.to }));
+      const take = element("button", {
+        type: "button", id: `take:${field}:${change.by}`, text: this.say("take_this"),
+        "aria-label": this.say("take_of", { name: change.by, field: this.fieldName(what, field) }),
+      });
+      take.addEventListener("click", () => this.resolved({ what, field, to: change.to }));
       const by = this.say("settle_by", { by: change.by, at: when.format(new Date(change.at)) });
       return this.choice(by, change.to, parts?.[place], take);
     });

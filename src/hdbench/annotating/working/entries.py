@@ -55,6 +55,10 @@ class WorkList(Protocol):
     """
 
     @property
+    def seal(self) -> str:
+        """Return sha256 of the values that the list is about."""
+
+    @property
     def items(self) -> Sequence[str]:
         """Return the ids of the items, in order."""
 

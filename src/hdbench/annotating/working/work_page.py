@@ -2,21 +2,20 @@
 
 import uuid
 from collections.abc import Sequence
-from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
-from hdbench.annotating.checking.checked_values import ValueKey
 from hdbench.annotating.editor import SCHEMA
+from hdbench.annotating.events import ValueKey, WorkedValue, as_name, now
 from hdbench.annotating.form import form_of
 from hdbench.annotating.media import BrowserImage, CollectionMedia
-from hdbench.annotating.own_file import ChangedError, now, only_writer
+from hdbench.annotating.people import ChangedError
 from hdbench.annotating.single_value import asked, typed_value
 from hdbench.annotating.working.clusters import Cluster, clusters_of
 from hdbench.annotating.working.entries import EntryField, WorkList
-from hdbench.annotating.working.worked_values import WorkedValue, WorkedValues
+from hdbench.annotating.working.worked_values import WorkedValues
 from hdbench.answers.schema import AnswerSchema
 from hdbench.common.checked import validate
 from hdbench.common.letters import text_of
@@ -38,22 +37,19 @@ class WorkPage:
 
     Args:
         folder: the dataset, or the collection.
-        out: the folder in which decisions are saved.
         work: the list; closed with this.
-        annotator: the person's pseudonym.
+        annotator: the person's name.
         language: the page's language; None for the browser's.
 
     Raises:
-        HdbenchError: a file is unusable, or the pseudonym is taken.
+        HdbenchError: a file is unusable, or the name is.
     """
 
-    def __init__(
-        self, folder: Path, out: Path, work: WorkList, annotator: str, language: str | None
-    ) -> None:
-        self._out = out
+    def __init__(self, folder: Path, work: WorkList, annotator: str, language: str | None) -> None:
+        self._folder = folder
         self._name = folder.resolve().name
         self._work = work
-        self._annotator = annotator
+        self._annotator = as_name(annotator)
         self._language = language
         self._media = CollectionMedia(folder)
         self._schema = AnswerSchema.load(folder / SCHEMA)
@@ -61,27 +57,23 @@ class WorkPage:
         self._asked: dict[str, dict[str, Any]] = {}
         self._number_of = {item: number for number, item in enumerate(work.items)}
         self._all = sum(len(work.doubtful(item)) for item in work.items)
-        self._worked = WorkedValues(out)
+        self._worked = WorkedValues(folder, work.seal)
         self._lock = Lock()
         self._clusters: list[Cluster] | None = None
         self._problem = ""
-        self._open = ExitStack()
-        self._open.callback(work.close)
-        taken = Message(
-            "{place}: {name} is working on this list already", place=out, name=annotator
-        )
-        self._open.enter_context(only_writer(out, annotator, taken))
+        with self._worked.people.writing(self._annotator):
+            pass  # so that what is wrong is said now
         self._clustering = Thread(target=self._cluster, daemon=True)
         self._clustering.start()
 
     @property
     def notes(self) -> list[str]:
-        """Return messages about skipped lines, for the user."""
-        return self._worked.notes
+        """Return nothing: there is nothing to be known."""
+        return []
 
     def close(self) -> None:
-        """Let others work under this pseudonym."""
-        self._open.close()
+        """Close the list."""
+        self._work.close()
 
     def start(self) -> dict[str, Any]:
         """Return the data that the page loads once; `first` is the first open item's number."""
@@ -132,7 +124,7 @@ class WorkPage:
             ChangedError: somebody decided it meanwhile.
             HdbenchError: it cannot be saved.
         """
-        with self._lock:
+        with self._lock, self._worked.people.writing(self._annotator):
             self._worked.refresh()
             item, path = self._item(number), body.get("field")
             if path not in self._work.doubtful(item):
@@ -166,7 +158,7 @@ class WorkPage:
             ChangedError: it is not the last one any more.
             HdbenchError: it cannot be saved.
         """
-        with self._lock:
+        with self._lock, self._worked.people.writing(self._annotator):
             self._worked.refresh()
             last = self._worked.last_of(self._annotator)
             if last is None or body.get("id") != last.id:
@@ -228,7 +220,7 @@ class WorkPage:
             ChangedError: it would be other values than those that the page expects.
             HdbenchError: it cannot be saved.
         """
-        with self._lock:
+        with self._lock, self._worked.people.writing(self._annotator):
             self._worked.refresh()
             cluster = self._cluster_at(number)
             made: dict[str, Any] = {"how": body.get("how"), "value": None}
@@ -401,13 +393,14 @@ class WorkPage:
 
     def _line(self, key: ValueKey, **made: Any) -> WorkedValue:
         line = {
+            "list": self._work.seal,
             "id": uuid.uuid4().hex,
             **key._asdict(),
             "by": self._annotator,
             "at": now(),
             **made,
         }
-        return validate(WorkedValue, line, self._out)
+        return validate(WorkedValue, line, self._folder)
 
     def _typed(self, path: str, value: Any) -> Any:
         typed = typed_value(value, self._asks(path))

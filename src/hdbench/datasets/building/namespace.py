@@ -7,7 +7,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from hdbench.benchmarks.benchmark import CHECKED_VALUES
+from hdbench.benchmarks.benchmark import PEOPLE
 from hdbench.common.jsonio import full_disk_errors
 from hdbench.common.os_errors import parents_of
 from hdbench.errors import HdbenchError
@@ -66,8 +66,8 @@ def _replace(target: Path, beside: Path) -> None:
     old = beside.with_suffix(".old")
     shutil.rmtree(old, ignore_errors=True)
     if target.exists():
-        if (target / CHECKED_VALUES).is_file():  # what people read is not built, and is kept
-            shutil.copy2(target / CHECKED_VALUES, beside / CHECKED_VALUES)
+        if (target / PEOPLE).is_dir():  # what people read is not built, and is kept
+            shutil.copytree(target / PEOPLE, beside / PEOPLE, symlinks=True)
         target.rename(old)
     beside.rename(target)
     shutil.rmtree(old, ignore_errors=True)

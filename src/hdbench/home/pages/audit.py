@@ -64,7 +64,7 @@ def _show(visit: Visit) -> Mapping[str, Any]:
         "count": len(work.value.findings) if work.value else 0,
         "titles": FieldTitles(collection.schema, visit.language),
         "text": text,
-        "name": visit.home.used.read().pseudonym,
+        "name": visit.home.used.read().person,
         "has_plan": collection.decisions.has_plan(),
     }
 

@@ -85,7 +85,7 @@ def work_editor(home: "Home", collection: Collection, name: str) -> WorkPage:
     """Open the work list for a person."""
     out, built = _planned(collection).out, collection.built
     work = AppliedWorkList(out / WORK_LIST, built)
-    return WorkPage(built, out, work, name, home.chosen_language)
+    return WorkPage(built, work, name, home.chosen_language)
 
 
 def plan_source(collection: Collection) -> Hashable:
@@ -114,7 +114,7 @@ def _show(visit: Visit) -> Mapping[str, Any]:
     titles = FieldTitles(collection.schema, language)
     shown: dict[str, Any] = {
         "view": view,
-        "name": visit.home.used.read().pseudonym,
+        "name": visit.home.used.read().person,
         "titles": titles,
         "time": partial(_time, language=language),
         "default_control": DEFAULT_CONTROL,

@@ -9,13 +9,10 @@ from typing import Any, Literal
 import yaml
 
 from hdbench import NAMESPACE, __version__
-from hdbench.annotating.annotation import ANNOTATION
-from hdbench.annotating.history import HISTORY
-from hdbench.annotating.working.worked_values import WORKED_VALUES
-from hdbench.benchmarks.benchmark import CHECKED_VALUES, load_benchmark
+from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.spec import BenchmarkSpec, Rights
 from hdbench.common.checked import validate
-from hdbench.common.folder_files import text_in
+from hdbench.common.folder_files import PRIVATE, text_in
 from hdbench.common.names import did_you_mean
 from hdbench.datasets.building.card import CARD, card_yaml
 from hdbench.datasets.building.licences import OPEN_LICENCES
@@ -38,7 +35,7 @@ SAMPLE = "+sample"
 _WITH_NAMES = (".md", "benchmark.yaml")
 """The files that name repositories with their namespace."""
 
-_STAY = ("__pycache__", HISTORY, ANNOTATION, CHECKED_VALUES, WORKED_VALUES)
+_STAY = ("__pycache__", *PRIVATE)
 """Folders and files that are never published."""
 
 _FRONT_MATTER = re.compile(r"\A---\r?\n(.*?)\r?\n---\r?\n", re.DOTALL)

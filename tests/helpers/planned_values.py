@@ -1,7 +1,9 @@
 """A catalogue with a plan of single values, and people who read what is there."""
 
 import json
+import uuid
 
+from helpers.contradicted import contradicted
 from helpers.people_files import add_events
 from helpers.planned_cards import RIGHT, Catalogue
 
@@ -61,7 +63,7 @@ class PlannedValues(Catalogue):
         lines = []
         for key in values:
             reading = Reading(
-                id=f"{len(by):032x}",
+                id=uuid.uuid4().hex,
                 plan=plan.hash(),
                 stage=stage,
                 item=key.item,
@@ -88,8 +90,15 @@ class PlannedValues(Catalogue):
         self.read(plan.first_stage, plan, "learn")
         return self.learn_only()
 
-    def verify(self):
-        self.read(self.learned().second_stage, self.planned(), "verify")
+    def verify(self, **truth):
+        plan, learned = self.planned(), self.learned()
+        self.read(learned.second_stage, plan, "verify", **truth)
+        self.read_again(**truth)
+
+    def read_again(self, **truth):
+        """Let somebody else read what contradicts the runs."""
+        again = contradicted(self.path, self.plan_file)
+        self.read(again, self.planned(), "verify", by="ben", **truth)
 
     def decide(self):
         return decide(self.planned(), self.benchmark, self.plan_file)

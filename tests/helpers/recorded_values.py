@@ -67,7 +67,7 @@ def recorded(benchmark, paths):
         }
         wrong = [
             [
-                folded(choice.text) != folded(truth)
+                folded(choice.text, "ignored") != folded(truth, "ignored")
                 for choice, truth in zip(
                     runs.judged(runs.records(ids[item])), truths[ids[item]], strict=True
                 )

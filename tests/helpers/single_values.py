@@ -3,6 +3,7 @@
 import json
 from uuid import uuid4
 
+from helpers.contradicted import contradicted
 from helpers.invented_cards import MODELS, InventedCards
 from helpers.people_files import add_events
 from helpers.run_folders import SPEC, write_run
@@ -52,6 +53,7 @@ DECISION = {
     "confidence": 0.9,
     "tries": 1,
     "right": "letter",
+    "case": "counts",
     "each_field": False,
     "source": None,
     "learned_from": 300,
@@ -153,11 +155,11 @@ class ReadCatalogue:
     def benchmark(self):
         return load_benchmark(str(self.path))
 
-    def read(self, values, sealed, stage):
-        """Have two people read values as they stand on the cards, a tenth of them both."""
+    def read(self, values, sealed, stage, people=("anna", "ben")):
+        """Have people read values as they stand on the cards: the first all, others a tenth."""
         lines = []
         for number, (item, field) in enumerate(values):
-            for person in ("anna", "ben")[: 1 + (number % 10 == 0)]:
+            for person in people if number % 10 == 0 else people[:1]:
                 line = Reading(
                     id=uuid4().hex,
                     plan=sealed.hash(),
@@ -181,6 +183,8 @@ class ReadCatalogue:
         plan = read_plan(self.plan_file)
         learned = learn_once(plan, self.benchmark, self.plan_file)
         self.read(learned.second_stage, plan, "verify")
+        again = contradicted(self.path, self.plan_file)
+        self.read(again, plan, "verify", ["carla"])
 
     def decide(self):
         plan = read_plan(self.plan_file)

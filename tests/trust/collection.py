@@ -6,8 +6,10 @@ which nothing is accepted.
 
 import json
 import shutil
+import uuid
 from pathlib import Path
 
+from helpers.contradicted import contradicted
 from helpers.people_files import add_events
 
 from hdbench.annotating.events import Reading
@@ -109,9 +111,9 @@ class Collection:
     def read_as(self, sealed, stage, values, by="anna", **changed):
         """Let somebody read what is right, or else what is `changed`."""
         lines = []
-        for number, (item, field) in enumerate(values):
+        for item, field in values:
             reading = Reading(
-                id=f"{len(by):02x}{number:030x}",
+                id=uuid.uuid4().hex,
                 plan=sealed.hash(),
                 stage=stage,
                 item=item,
@@ -144,6 +146,7 @@ class Collection:
         self.read_as(self.plan, "learn", self.plan.sample)
         self.learned = learn_once(self.plan, self.benchmark, self.plan_file)
         self.read_as(self.plan, "verify", self.learned.sample)
+        self.read_as(self.plan, "verify", contradicted(self.path, self.plan_file), by="ben")
         self.read = {*self.plan.sample, *self.learned.sample}
 
     def _write_runs(self, said):

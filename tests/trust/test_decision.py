@@ -63,6 +63,7 @@ def test_one_error_by_hand(cards):
     cards.learn()
     plan, learned = cards.planned(), cards.learned()
     wrong_titles(cards, plan, learned.second_stage, "verify", 1)
+    cards.read_again(title="Thesen")
 
     decision = cards.decide()
 
@@ -91,6 +92,7 @@ def test_what_nobody_can_read_is_wrong(cards):
     plan, learned = cards.planned(), cards.learned()
     cards.read(learned.second_stage[1:], plan, "verify")
     cards.read(learned.second_stage[:1], plan, "verify", what="unreadable")
+    cards.read(learned.second_stage[:1], plan, "verify", by="ben", what="unreadable")
 
     decision = cards.decide()
 

@@ -171,6 +171,7 @@ def controlled(count, upper, **readings):
             "limit": 0.05,
             "confidence": 0.9,
             "right": "letter",
+            "case": "counts",
             "wrong": {"letter": found, "threshold": found | {"count": 0, "rate": 0.0}},
             "by_field": {},
             "readings": STAGE | readings,

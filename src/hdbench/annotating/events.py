@@ -218,6 +218,7 @@ class Reading(Event):
         what: `value` if it could be read, or if nothing is there.
         value: the value that was read; None for nothing.
         seconds: how long it was on screen and in use.
+        turn: how many times this person has read the value, this time included.
     """
 
     kind: Literal["reading"] = "reading"
@@ -229,6 +230,7 @@ class Reading(Event):
     what: Outcome
     value: Any = None
     seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    turn: Annotated[int, Field(ge=1, le=3)] = 1
 
     @property
     def key(self) -> ValueKey:

@@ -43,14 +43,14 @@ class AuthorityTable:
         for value, identifier in lines:
             if not identifier:
                 continue
-            key = folded(value)
+            key = folded(value, "ignored")
             is_other = self._identifiers.setdefault(key, identifier) != identifier
             if is_other:
                 self._identifiers[key] = None
 
     def identifier(self, value: str) -> str | None:
         """Return the identifier of a value; None if there is none, or more than one."""
-        return self._identifiers.get(folded(value))
+        return self._identifiers.get(folded(value, "ignored"))
 
 
 def read_authority_table(path: Path) -> AuthorityTable:

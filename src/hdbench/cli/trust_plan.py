@@ -10,6 +10,7 @@ from rich.console import Console
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import Runs, names_in, required_benchmark, split_benchmark
 from hdbench.cli.terminal import localized, print_line
+from hdbench.common.letters import Case
 from hdbench.common.printing import printable
 from hdbench.common.times import time_message
 from hdbench.errors import HdbenchError, Message
@@ -35,6 +36,7 @@ def command(
     limit: float = 0.05,
     fields: Annotated[str | None, typer.Option(metavar="FIELD,…")] = None,
     right: Right = "letter",
+    case: Case = "counts",
     each_field: bool = False,
     learn_from: Annotated[str | None, typer.Option(metavar="BENCHMARK,RUN,…")] = None,
     tries: Annotated[int, typer.Option(min=1, max=MAX_TRIES)] = 1,
@@ -56,8 +58,10 @@ def command(
         limit: The largest share of wrong values among those accepted.
         fields: The fields whose values may be accepted, with commas between them; by default all
             that an item has one value of.
-        right: When a value counts as right: to the letter (apart from case and spaces), or by the
+        right: When a value counts as right: to the letter (apart from spaces), or by the
             benchmark's own threshold.
+        case: Whether capitals count to the letter; they need not where cards print names in
+            capitals, and a rule of the mapping sets them right.
         each_field: Promise the limit for each field alone, for those fields where it seems to be in
             reach. It takes more values.
         learn_from: Learn from a benchmark of the same fields whose values are checked already, and
@@ -76,6 +80,7 @@ def command(
         limit=limit,
         fields=names_in(fields),
         right=right,
+        case=case,
         each_field=each_field,
         seed=seed,
         learn_from=[Path(name) for name in names_in(learn_from)],
@@ -199,6 +204,8 @@ def _print_needed(console: Console, plan: Plan) -> None:
 
 
 def _right(plan: Plan) -> Message:
+    if plan.right == "threshold":
+        return Message("by the benchmark's own threshold")
     return Message(
-        "to the letter" if plan.right == "letter" else "by the benchmark's own threshold"
+        "to the letter" if plan.case == "counts" else "to the letter, apart from capitals"
     )

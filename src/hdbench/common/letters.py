@@ -2,7 +2,10 @@
 
 import json
 import unicodedata
-from typing import Any
+from typing import Any, Literal
+
+Case = Literal["counts", "ignored"]
+"""Whether upper and lower case count where texts are compared to the letter."""
 
 BETWEEN = " / "
 """Separator between the texts of a list."""
@@ -30,13 +33,18 @@ def text_of(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True) if value else ""
 
 
-def folded(text: str) -> str:
-    r"""Return a text reduced to its letters: normalized (NFC), case-folded, with single spaces.
+def folded(text: str, case: Case) -> str:
+    r"""Return a text reduced to its letters: normalized (NFC), with single spaces.
 
     Two values are the same to the letter if they are equal when folded.
 
+    Args:
+        text: the text.
+        case: whether upper and lower case count.
+
     Example:
-        >>> folded("Basel \n LAND") == folded("basel land")
-        True
+        >>> folded("Basel \n LAND", "counts"), folded("Basel LAND", "ignored")
+        ('Basel LAND', 'basel land')
     """
-    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+    normalized = unicodedata.normalize("NFC", text)
+    return " ".join((normalized.casefold() if case == "ignored" else normalized).split())

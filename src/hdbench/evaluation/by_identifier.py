@@ -148,10 +148,12 @@ def with_shared_identifiers(
             for where, text in by_field[field].items()
             if table.identifier(text) == identifier
         }
-        if place not in same and folded(value) in map(folded, same.values()):
+        if place not in same and folded(value, "ignored") in (
+            folded(other, "ignored") for other in same.values()
+        ):
             return value
         text = same.get(place) or next(iter(same.values()), value)
-        if folded(text) == folded(value):
+        if folded(text, "ignored") == folded(value, "ignored"):
             return value
         counts.equated += 1
         return text

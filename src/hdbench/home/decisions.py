@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hdbench.annotating.checking.checked_values import CheckedValues
 from hdbench.annotating.checking.queue import ReadingStage
-from hdbench.annotating.events import Reading, ValueKey
 from hdbench.annotating.working.worked_values import WorkedValues
 from hdbench.benchmarks.benchmark import METADATA, PEOPLE, Benchmark, load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
@@ -36,6 +35,7 @@ from hdbench.trust.control import ControlSample, check_control, read_control
 from hdbench.trust.decision import Decision, decide
 from hdbench.trust.finishing import LAST
 from hdbench.trust.learned_files import PROBABILITIES, learned_file, read_learned
+from hdbench.trust.learning import second_reading
 from hdbench.trust.plan import Plan, PlanOptions, make_plan, read_plan, write_plan
 from hdbench.trust.sealed import kind_of
 from hdbench.trust.states import doubtful_values
@@ -325,7 +325,8 @@ class Decisions:
     def _reading_view(self, view: DecisionView) -> DecisionView:
         assert view.plan is not None  # noqa: S101  the caller looked
         assert self._checked is not None  # noqa: S101
-        plan, stage = view.plan, ReadingStage("learn", view.plan.first_stage)
+        plan = view.plan
+        stage = ReadingStage("learn", plan.first_stage, plan.case)
         is_learned = learned_file(view.plan_file).exists()
         if is_learned:
             file = view.plan_file
@@ -334,7 +335,7 @@ class Decisions:
         decided = Decided(
             planned=True,
             sample=len(stage.values),
-            to_read=_unread(stage, self._checked.readings(view.plan_hash)),
+            to_read=len(stage.to_read(self._checked.readings(view.plan_hash))),
             is_learned=is_learned,
         )
         return replace(view, decided=decided, stage=stage)
@@ -345,13 +346,13 @@ class Decisions:
         files = [out / name for name in (APPLIED, DECISION, PLAN)]
         read = Stamped(lambda: _applied_in(out), [*files, out / CONTROL])
         applied, decision, control, control_hash = self._applied.setdefault(out, read).get()
-        stage = ReadingStage("control", control.values)
+        stage = ReadingStage("control", control.values, control.case)
         left = self._left.setdefault(out, self._left_in(out)).get()
         decided = Decided(
             planned=True,
             is_learned=True,
             is_applied=True,
-            to_control=_unread(stage, self._checked.readings(control_hash)),
+            to_control=len(stage.to_read(self._checked.readings(control_hash))),
             to_work_off=left.total(),
             accepted=applied.taken,
             values=applied.taken + applied.checked + sum(applied.check.values()),
@@ -382,14 +383,10 @@ class Decisions:
 
 
 def _second_stage(plan: Plan, plan_file: Path) -> ReadingStage:
-    return ReadingStage("verify", read_learned(plan, plan_file).second_stage)
+    return second_reading(plan, read_learned(plan, plan_file))
 
 
 def _applied_in(out: Path) -> _AppliedFiles:
     _, decision = read_begun(out)
     control = read_control(out / CONTROL)
     return _AppliedFiles(read_applied(out), decision, control, control.hash())
-
-
-def _unread(stage: ReadingStage, readings: Mapping[ValueKey, Sequence[Reading]]) -> int:
-    return sum(not readings.get(key) for key in stage.values)

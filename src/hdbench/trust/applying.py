@@ -15,6 +15,7 @@ import numpy as np
 
 from hdbench import __version__
 from hdbench.annotating.checking.checked_values import CheckedValues
+from hdbench.annotating.checking.queue import ReadingStage
 from hdbench.annotating.events import ValueKey
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.appending import append
@@ -212,7 +213,8 @@ class _Lines:
             for key, lines in checked.readings(hash_).items()
         }
         values = [*plan.read_first, *learning.learned.second_stage]
-        self._read = outcomes_of(values, readings, benchmark, plan_file)
+        stage = ReadingStage("learn", values, plan.case)
+        self._read = outcomes_of(stage, readings, benchmark, plan_file)
 
     def of(self, item_id: str) -> dict[str, dict[str, Any]]:
         """Return field → its value, the decision about it, and the reason."""

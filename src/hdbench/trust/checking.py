@@ -10,7 +10,7 @@ from hdbench.errors import HdbenchError
 from hdbench.trust.applied_folder import DECISION, read_begun
 from hdbench.trust.control import ControlSample, read_drawn
 from hdbench.trust.learned_files import is_learned, learn_once, read_learned
-from hdbench.trust.learning import check_items
+from hdbench.trust.learning import check_items, second_reading
 from hdbench.trust.plan import Plan, read_plan
 from hdbench.trust.sealed import kind_of
 
@@ -73,7 +73,7 @@ class PlannedCheck:
         check_items(plan, list(benchmark.ids()), benchmark.id, plan_file)
         self.hash = plan.hash()
         self._plan, self._benchmark, self._plan_file = plan, benchmark, plan_file
-        self._stages = [ReadingStage("learn", plan.first_stage)]
+        self._stages = [ReadingStage("learn", plan.first_stage, plan.case)]
 
     def stages(self) -> Sequence[ReadingStage]:
         """Return the stages that are drawn.
@@ -84,7 +84,7 @@ class PlannedCheck:
         # What was learned is never replaced, and the page asks at every request.
         if len(self._stages) == 1 and is_learned(self._plan, self._plan_file):
             learned = read_learned(self._plan, self._plan_file)
-            self._stages = [*self._stages, ReadingStage("verify", learned.second_stage)]
+            self._stages = [*self._stages, second_reading(self._plan, learned)]
         return self._stages
 
     def advance(self) -> None:
@@ -108,7 +108,7 @@ class ControlCheck:
 
     def __init__(self, control: ControlSample) -> None:
         self.hash = control.hash()
-        self._stages = [ReadingStage("control", control.values)]
+        self._stages = [ReadingStage("control", control.values, control.case)]
 
     def stages(self) -> Sequence[ReadingStage]:
         """Return the only stage."""

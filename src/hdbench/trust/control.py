@@ -14,11 +14,12 @@ import numpy as np
 from pydantic import Field as Checked
 
 from hdbench.annotating.checking.checked_values import CheckedValues, Settled
+from hdbench.annotating.checking.queue import ReadingStage
 from hdbench.annotating.events import ValueKey
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.checked import Strict
 from hdbench.common.jsonio import parse_line, raw_lines
-from hdbench.common.letters import text_of
+from hdbench.common.letters import Case, text_of
 from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError, Message
 from hdbench.statistics.share_bounds import ShareBounds, bounds_of_share
@@ -55,6 +56,7 @@ class ControlSample(Sealed):
         values_sha256: sha256 of the file of values that it was drawn from.
         seed: the seed of the draw.
         of: how many values are accepted.
+        case: see `Plan`.
         sample: item and field of each, in the order in which they were drawn; none if no value is
             accepted.
     """
@@ -68,6 +70,7 @@ class ControlSample(Sealed):
     values_sha256: Sha256
     seed: int
     of: Annotated[int, Checked(ge=0)]
+    case: Case
     sample: tuple[Pair, ...]
 
     @property
@@ -114,6 +117,7 @@ class Controlled(Strict):
         limit: see `Plan`.
         confidence: see `Plan`.
         right: the criterion that counts.
+        case: see `Plan`.
         wrong: to the letter and by the threshold.
         by_field: path → wrong values of that field.
         readings: what people read.
@@ -125,6 +129,7 @@ class Controlled(Strict):
     limit: float
     confidence: float
     right: Right
+    case: Case
     wrong: dict[Right, Found]
     by_field: dict[str, FieldFound]
     readings: StageReadings
@@ -155,6 +160,7 @@ def write_control(
         values_sha256=values_sha256,
         of=taken,
         seed=plan.seed,
+        case=plan.case,
         sample=tuple(_drawn(out / VALUES, plan, taken, number)),
     )
     write_sealed(out / CONTROL, control)
@@ -264,12 +270,13 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
     check_unchanged(plan, benchmark, out / PLAN)
     _check_drawn(out, plan, applied, control)
     readings = CheckedValues(benchmark.folder).readings(control.hash())
-    outcomes = outcomes_of(control.values, readings, benchmark, out / CONTROL)
+    stage = ReadingStage("control", control.values, plan.case)
+    outcomes = outcomes_of(stage, readings, benchmark, out / CONTROL)
     texts = _texts(out / VALUES, outcomes)
     fields = {field.path: field for field in fields_called(plan.fields, benchmark)}
     metric = benchmark.spec.make_metric("documented")
     wrong = {
-        key: is_wrong(metric, key.item, fields[key.field], texts[key], outcome)
+        key: is_wrong(metric, fields[key.field], texts[key], outcome, plan.case)
         for key, outcome in outcomes.items()
     }
     number, risk = len(outcomes), 1 - Fraction(str(plan.confidence))
@@ -281,6 +288,7 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
         limit=plan.limit,
         confidence=plan.confidence,
         right=plan.right,
+        case=plan.case,
         wrong={
             right: Found(
                 count=count, rate=count / number, upper=upper_share(control.of, number, count, risk)
@@ -288,7 +296,7 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
             for right, count in counts.items()
         },
         by_field=_by_field(plan, {key: value[plan.right] for key, value in wrong.items()}),
-        readings=stage_readings(outcomes, readings),
+        readings=stage_readings(outcomes, readings, plan.case),
     )
 
 

@@ -15,12 +15,13 @@ from pydantic_core import PydanticCustomError
 
 from hdbench import __version__
 from hdbench.annotating.checking.checked_values import CheckedValues, Settled
+from hdbench.annotating.checking.queue import ReadingStage, mark_of
 from hdbench.annotating.events import ValueKey
 from hdbench.answers.entries import put
 from hdbench.benchmarks.benchmark import Benchmark, Item
 from hdbench.common.checked import Strict, check_file, validate
 from hdbench.common.jsonio import json_reason, parse_json
-from hdbench.common.letters import folded, text_of
+from hdbench.common.letters import Case, folded, text_of
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import open_regular
 from hdbench.common.written_by import check_written_by
@@ -37,7 +38,7 @@ from hdbench.trust.cuts import (
     Share,
     walk_cuts,
 )
-from hdbench.trust.learned_files import read_learning
+from hdbench.trust.learned_files import learned_file, read_learning
 from hdbench.trust.learning import (
     CutGroup,
     Expected,
@@ -46,9 +47,11 @@ from hdbench.trust.learning import (
     Sign,
     StageReadings,
     check_first_draw,
+    choices,
     outcomes_of,
     outcomes_sha256,
     positions_of,
+    second_reading,
     stage_readings,
 )
 from hdbench.trust.plan import EXAMPLE_DRAW, MAX_LIMIT, MAX_TRIES, RIGHTS, Plan, Right
@@ -232,6 +235,7 @@ class Decision(Strict):
         confidence: see `Plan`.
         tries: see `Plan`.
         right: see `Plan`.
+        case: see `Plan`.
         each_field: see `Plan`.
         source: the benchmark that it learned from; None for the first stage.
         learned_from: how many values it learned from.
@@ -272,6 +276,7 @@ class Decision(Strict):
     confidence: Annotated[float, Checked(ge=CONFIDENCE, le=CONFIDENCE)]
     tries: Annotated[int, Checked(ge=1, le=MAX_TRIES)]
     right: Right
+    case: Case
     each_field: bool
     source: str | None
     learned_from: Count
@@ -406,7 +411,8 @@ def decide(
     ids = list(benchmark.ids())
     first: dict[ValueKey, Settled] = {}
     if plan.source is None:
-        first = outcomes_of(plan.first_stage, readings, benchmark, plan_file)
+        stage = ReadingStage("learn", plan.first_stage, plan.case)
+        first = outcomes_of(stage, readings, benchmark, plan_file)
         if outcomes_sha256(first) != learned.readings_sha256:
             raise HdbenchError(
                 "{benchmark}: what people read of the first stage is not what {place} has learned "
@@ -414,7 +420,7 @@ def decide(
                 benchmark=benchmark.id,
                 place=plan_file,
             )
-    outcomes = outcomes_of(learned.second_stage, readings, benchmark, plan_file)
+    outcomes = outcomes_of(second_reading(plan, learned), readings, benchmark, plan_file)
     opening = (
         nullcontext(runs) if runs else opened_runs(plan.runs, plan.fields, benchmark, plan_file)
     )
@@ -422,9 +428,15 @@ def decide(
         check_first_draw(plan, opened, ids, plan_file)
         places = positions_of(outcomes, plan.fields, ids)
         flat = probabilities.ravel()
-        read = list(_read_values(outcomes, [int(flat[place]) for place in places], opened))
+        chances = [int(flat[place]) for place in places]
+        read = list(_read_values(outcomes, chances, opened, plan.case))
+        if tuple(mark_of(value.text, plan.case) for value in read) != learned.chosen:
+            raise HdbenchError(
+                "{place}: its marks are not those of what the runs say: restore it",
+                place=learned_file(plan_file),
+            )
         # Not those of the second stage, which were drawn where the runs agree.
-        twins = _shared_errors(first, opened)
+        twins = _shared_errors(first, opened, plan.case)
     groups = [_group_decision(plan, learned, group, read, plan.limit) for group in learned.groups]
     unread = probabilities.copy()
     unread.ravel()[positions_of(plan.read_first, plan.fields, ids)] = UNANSWERED
@@ -438,30 +450,31 @@ def decide(
         places=places,
         benchmark=benchmark,
         plan_file=plan_file,
-        second=stage_readings(outcomes, readings),
+        second=stage_readings(outcomes, readings, plan.case),
         sha256=outcomes_sha256(outcomes),
         twins=twins,
     )
 
 
 def _read_values(
-    outcomes: Mapping[ValueKey, Settled], probabilities: Sequence[int], runs: Runs
+    outcomes: Mapping[ValueKey, Settled], probabilities: Sequence[int], runs: Runs, case: Case
 ) -> Iterator[_ReadValue]:
-    columns = {field.path: column for column, field in enumerate(runs.fields)}
-    for (key, outcome), value_probability in zip(outcomes.items(), probabilities, strict=True):
-        column = columns[key.field]
-        choice = runs.judged(runs.records(key.item))[column]
-        wrong = is_wrong(runs.metric, key.item, runs.fields[column], choice, outcome)
-        yield _ReadValue(key, value_probability, choice.text, outcome, wrong)
+    fields = {field.path: field for field in runs.fields}
+    choice_of = choices(runs, outcomes)
+    for (key, outcome), chance, choice in zip(
+        outcomes.items(), probabilities, choice_of, strict=True
+    ):
+        wrong = is_wrong(runs.metric, fields[key.field], choice, outcome, case)
+        yield _ReadValue(key, chance, choice.text, outcome, wrong)
 
 
 def wrong_values(
-    metric: Metric, item: Item, judged: Sequence[Judged], fields: Sequence[ItemField]
+    metric: Metric, item: Item, judged: Sequence[Judged], fields: Sequence[ItemField], case: Case
 ) -> dict[Right, list[bool]]:
     """Return whether each value of an item is wrong, by each criterion."""
     true = texts_of(metric.right_answer(item.reference(metric.protocol)), fields)
     pairs = zip(judged, true, strict=True)
-    letter = [folded(choice.text) != folded(text) for choice, text in pairs]
+    letter = [folded(choice.text, case) != folded(text, case) for choice, text in pairs]
     threshold = wrong_by_metric(metric, item, judged, fields) or letter
     return {"letter": letter, "threshold": threshold}
 
@@ -519,14 +532,14 @@ def shared_errors(
 
 
 def is_wrong(
-    metric: Metric, item: str, field: ItemField, choice: Judged, outcome: Settled
+    metric: Metric, field: ItemField, choice: Judged, outcome: Settled, case: Case
 ) -> dict[Right, bool]:
     """Return whether a value is wrong, by each criterion; what nobody could read is."""
     if outcome.outcome != "value":
         return dict.fromkeys(RIGHTS, True)
-    letter = folded(choice.text) != folded(text_of(outcome.value))
+    letter = folded(choice.text, case) != folded(text_of(outcome.value), case)
     truth = as_record([Judged(outcome.value, "", None, None)], [field])
-    by_metric = wrong_values(metric, Item(item, truth), [choice], [field])["threshold"]
+    by_metric = wrong_values(metric, Item("", truth), [choice], [field], case)["threshold"]
     return {"letter": letter, "threshold": by_metric[0]}
 
 
@@ -604,6 +617,7 @@ def _decision(
         confidence=plan.confidence,
         tries=plan.tries,
         right=plan.right,
+        case=plan.case,
         each_field=plan.each_field,
         source=plan.source.benchmark if plan.source else None,
         learned_from=learned.learned_from,
@@ -721,7 +735,7 @@ def _examples(passing: Sequence[_ReadValue], plan: Plan) -> Iterator[WrongExampl
 
 
 def _shared_errors(
-    outcomes: Mapping[ValueKey, Settled], runs: Runs
+    outcomes: Mapping[ValueKey, Settled], runs: Runs, case: Case
 ) -> dict[tuple[int, int], SharedErrors]:
     """Return how often errors of two runs coincide, among the values that were read."""
     columns = {field.path: column for column, field in enumerate(runs.fields)}
@@ -731,8 +745,8 @@ def _shared_errors(
             continue
         column = columns[key.field]
         records = runs.texts(runs.records(key.item))
-        texts.append([values and [folded(values[column])] for values in records])
-        rights.append([folded(text_of(outcome.value))])
+        texts.append([values and [folded(values[column], case)] for values in records])
+        rights.append([folded(text_of(outcome.value), case)])
     return shared_errors(texts, rights) if texts else {}
 
 

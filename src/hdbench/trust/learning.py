@@ -5,6 +5,7 @@ import hashlib
 import json
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
@@ -20,10 +21,11 @@ from hdbench.annotating.checking.checked_values import (
     reader_agreement,
     settled,
 )
+from hdbench.annotating.checking.queue import MOST_READINGS, TWICE, ReadingStage, mark_of
 from hdbench.annotating.events import Reading, ValueKey
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.common.checked import Strict
-from hdbench.common.letters import folded, text_of
+from hdbench.common.letters import Case, folded, text_of
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.verify import differences
 from hdbench.statistics.logistic import fit, probability
@@ -57,7 +59,7 @@ from hdbench.trust.plan import (
     known_values,
     list_sha256,
 )
-from hdbench.trust.runs import Runs, opened_runs
+from hdbench.trust.runs import Judged, Runs, opened_runs
 from hdbench.trust.sealed import Sealed, Sha256
 
 COEFFICIENT_DIGITS = 6
@@ -161,6 +163,8 @@ class Learned(Sealed):
         by_field: path → the same for that field.
         by_sign: sign of trouble → the same for the values that show it.
         sample: the values of the second stage: item and field, in the order of drawing.
+        chosen: the mark of what the runs say of each, see `mark_of`, by which it is found out what
+            people have to read again.
     """
 
     KIND = "learned"
@@ -185,6 +189,7 @@ class Learned(Sealed):
     by_field: dict[str, Expected]
     by_sign: dict[Sign, Expected]
     sample: tuple[Pair, ...]
+    chosen: tuple[str, ...]
 
     @property
     def most_accepted(self) -> int:
@@ -197,8 +202,13 @@ class Learned(Sealed):
         return [ValueKey(*pair) for pair in self.sample]
 
 
+def second_reading(plan: Plan, learned: Learned) -> ReadingStage:
+    """Return the second stage as people read it."""
+    return ReadingStage("verify", learned.second_stage, plan.case, learned.chosen)
+
+
 def outcomes_of(
-    values: Sequence[ValueKey],
+    stage: ReadingStage,
     readings: Mapping[ValueKey, Sequence[Reading]],
     benchmark: Benchmark,
     sample: Path,
@@ -206,27 +216,37 @@ def outcomes_of(
     """Return the outcome of the readings of each value.
 
     Args:
-        values: the values.
+        stage: the values.
         readings: the readings of each value that was read.
         benchmark: the benchmark in which they are read.
         sample: the plan, or the control sample.
 
     Raises:
-        HdbenchError: one was not read.
+        HdbenchError: one was not read, or not as often as it has to be.
     """
-    missing = [value for value in values if not readings.get(value)]
+    to_read = stage.to_read(readings)
+    missing = [value for value in to_read if not readings.get(value)]
+    place = {"benchmark": benchmark.id, "path": sample}
     if missing:
         raise HdbenchError(
             "{count:,} of {of:,} values are not read yet, such as {field} of {item}: hdbench "
             "annotate {benchmark} --only {path} opens them",
             count=len(missing),
-            of=len(values),
+            of=len(stage.values),
             field=missing[0].field,
             item=missing[0].item,
-            benchmark=benchmark.id,
-            path=sample,
+            **place,
         )
-    return {value: settled(readings[value]) for value in values}
+    if to_read:
+        raise HdbenchError(
+            "{count:,} of {of:,} values have to be read once more, by another person if several "
+            "read: hdbench annotate {benchmark} --only {path} opens them",
+            count=len(to_read),
+            of=len(stage.values),
+            **place,
+        )
+    most = MOST_READINGS if stage.chosen else None
+    return {value: settled(readings[value][:most], stage.case) for value in stage.values}
 
 
 def outcomes_sha256(outcomes: Mapping[ValueKey, Settled]) -> str:
@@ -239,13 +259,24 @@ def outcomes_sha256(outcomes: Mapping[ValueKey, Settled]) -> str:
 
 
 def stage_readings(
-    outcomes: Mapping[ValueKey, Settled], readings: Mapping[ValueKey, Sequence[Reading]]
+    outcomes: Mapping[ValueKey, Settled],
+    readings: Mapping[ValueKey, Sequence[Reading]],
+    case: Case,
 ) -> StageReadings:
-    """Return the counts of what people read."""
+    """Return the counts of what people read.
+
+    People agree as far as they do on the values that are read twice by chance: those that are read
+    again because models say something else are harder than others.
+
+    Args:
+        outcomes: the outcome of each value, in the order of the stage.
+        readings: the readings.
+        case: whether upper and lower case count.
+    """
     of_values = [readings[value] for value in outcomes]
     ways = [outcome.outcome for outcome in outcomes.values()]
     seconds = [line.seconds for lines in of_values for line in lines if line.seconds is not None]
-    agreement = reader_agreement(of_values)
+    agreement = reader_agreement(of_values[::TWICE], case)
     return StageReadings(
         values=len(outcomes),
         unreadable=ways.count("unreadable"),
@@ -286,6 +317,7 @@ class _Described(NamedTuple):
     """All values of a collection, and those to learn from."""
 
     ids: list[str]
+    readings: Readings
     outcomes: dict[ValueKey, Settled]
     values: ChosenValues
     scales: Scales
@@ -305,10 +337,11 @@ def learn(plan: Plan, benchmark: Benchmark, plan_file: Path) -> Learning:
             something else has changed since the plan was made.
     """
     readings = CheckedValues(benchmark.folder).readings(plan.hash())
-    described = _described(plan, benchmark, plan_file, readings)
-    fitted = _fitted(described)
-    by_item = _by_item(described, fitted)
-    return Learning(_record(plan, described, fitted, by_item, readings), by_item)
+    with opened(plan, benchmark, plan_file) as runs:
+        described = _described(plan, benchmark, plan_file, readings, runs)
+        fitted = _fitted(described)
+        by_item = _by_item(described, fitted)
+        return Learning(_record(plan, described, fitted, by_item, runs), by_item)
 
 
 def _record(
@@ -316,10 +349,10 @@ def _record(
     described: _Described,
     fitted: _Fitted,
     by_item: Probabilities,
-    readings: Readings,
+    runs: Runs,
 ) -> Learned:
     """Return what was learned, with the cuts and the second stage that follow from it."""
-    ids, outcomes, values, _, examples = described
+    ids, readings, outcomes, values, _, examples = described
     probabilities = by_item[values.items].ravel()
     groups, sample = second_stage(plan, by_item, ids)
     return Learned(
@@ -327,7 +360,7 @@ def _record(
         hdbench=__version__,
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         answered=len(values.items),
-        readings=None if plan.source else stage_readings(outcomes, readings),
+        readings=None if plan.source else stage_readings(outcomes, readings, plan.case),
         reading_ids=tuple(line.id for value in outcomes for line in readings[value]),
         readings_sha256=plan.source.values_sha256 if plan.source else outcomes_sha256(outcomes),
         wrong=int(examples.wrong.sum()),
@@ -343,21 +376,39 @@ def _record(
         },
         by_sign={name: _expected(probabilities[shown]) for name, shown in _signs(values)},
         sample=sample,
+        chosen=tuple(
+            mark_of(choice.text, plan.case)
+            for choice in choices(runs, [ValueKey(*pair) for pair in sample])
+        ),
     )
 
 
-def _described(plan: Plan, benchmark: Benchmark, plan_file: Path, readings: Readings) -> _Described:
+def choices(runs: Runs, values: Iterable[ValueKey]) -> Iterator[Judged]:
+    """Yield what the runs say of some values."""
+    columns = {field.path: column for column, field in enumerate(runs.fields)}
+    for item, field in values:
+        yield runs.judged(runs.records(item))[columns[field]]
+
+
+def opened(plan: Plan, benchmark: Benchmark, plan_file: Path) -> AbstractContextManager[Runs]:
+    """Open the runs of a plan, all of whose answers will be read."""
+    return opened_runs(plan.runs, plan.fields, benchmark, plan_file, all_are_loaded=True)
+
+
+def _described(
+    plan: Plan, benchmark: Benchmark, plan_file: Path, readings: Readings, runs: Runs
+) -> _Described:
     ids = check_unchanged(plan, benchmark, plan_file)
-    outcomes = outcomes_of(plan.first_stage, readings, benchmark, plan_file)
-    with opened_runs(plan.runs, plan.fields, benchmark, plan_file, all_are_loaded=True) as runs:
-        check_first_draw(plan, runs, ids, plan_file)
-        values = chosen_values(runs, ids, plan.fields)
-        scales = scales_of(values)
-        if plan.source is None:
-            examples = _examples(values, scales, runs, ids, _texts_read(outcomes))
-        else:
-            examples = _from_source(plan, plan_file)
-        return _Described(ids, outcomes, values, scales, examples)
+    stage = ReadingStage("learn", plan.first_stage, plan.case)
+    outcomes = outcomes_of(stage, readings, benchmark, plan_file)
+    check_first_draw(plan, runs, ids, plan_file)
+    values = chosen_values(runs, ids, plan.fields)
+    scales = scales_of(values)
+    if plan.source is None:
+        examples = _examples(values, scales, runs, _texts_read(outcomes), ids=ids, case=plan.case)
+    else:
+        examples = _from_source(plan, plan_file)
+    return _Described(ids, readings, outcomes, values, scales, examples)
 
 
 def learned_again(
@@ -380,7 +431,10 @@ def learned_again(
     """
     checked = CheckedValues(benchmark.folder)
     readings = checked.readings_among(plan.hash(), learned.reading_ids)
-    described = _described(plan, benchmark, plan_file, readings)
+    with opened(plan, benchmark, plan_file) as runs:
+        described = _described(plan, benchmark, plan_file, readings, runs)
+        sealed = _Fitted(learned.intercept, learned.coefficients)
+        record = _record(plan, described, sealed, probabilities, runs)
     intercept, coefficients = _fitted(described)
     now = {"intercept": intercept, **coefficients}
     then = {"intercept": learned.intercept, **learned.coefficients}
@@ -389,7 +443,6 @@ def learned_again(
         for name in sorted(now.keys() | then.keys())
         if abs((before := then.get(name, 0.0)) - (after := now.get(name, 0.0))) > LAST_DIGIT
     ]
-    sealed = _Fitted(learned.intercept, learned.coefficients)
     apart = np.abs(_by_item(described, sealed).astype(np.int64) - probabilities) > 1
     if apart.any():
         found.append(
@@ -399,7 +452,6 @@ def learned_again(
                 count=int(apart.sum()),
             )
         )
-    record = _record(plan, described, sealed, probabilities, readings)
     lines = differences(
         *(each.model_dump(mode="json", exclude=MOVABLE) for each in (learned, record))
     )
@@ -462,15 +514,17 @@ def _examples(
     values: ChosenValues,
     scales: Scales,
     runs: Runs,
-    ids: Sequence[str],
     texts: Mapping[ValueKey, str | None],
+    *,
+    ids: Sequence[str],
+    case: Case,
 ) -> _Examples:
     """Return the columns of values that were read, and whether they are wrong to the letter."""
     columns = {name: column for column, name in enumerate(values.fields)}
-    wrong = []
-    for value, text in texts.items():
-        choice = runs.judged(runs.records(value.item))[columns[value.field]]
-        wrong.append(text is None or folded(choice.text) != folded(text))
+    wrong = [
+        text is None or folded(choice.text, case) != folded(text, case)
+        for choice, text in zip(choices(runs, texts), texts.values(), strict=True)
+    ]
     rows = {ids[item]: row for row, item in enumerate(values.items.tolist())}
     positions = [rows[value.item] * len(columns) + columns[value.field] for value in texts]
     return _Examples(
@@ -490,7 +544,7 @@ def _from_source(plan: Plan, plan_file: Path) -> _Examples:
     source = plan.source
     assert source is not None  # noqa: S101  checked before
     benchmark = load_benchmark(source.benchmark)
-    known = known_values(benchmark, plan.fields)
+    known = known_values(benchmark, plan.fields, plan.case)
     if known_sha256(known) != source.values_sha256:
         raise HdbenchError(
             "{benchmark}: its checked values are not those that {plan} was made for: restore "
@@ -509,12 +563,12 @@ def _from_source(plan: Plan, plan_file: Path) -> _Examples:
             raise HdbenchError(
                 "{benchmark}: no run answered a checked item", benchmark=benchmark.id
             )
-        return _examples(values, scales_of(values), runs, ids, texts)
+        return _examples(values, scales_of(values), runs, texts, ids=ids, case=plan.case)
 
 
 def _fitted(described: _Described) -> _Fitted:
     """Return intercept and coefficients, for columns that vary wherever they are."""
-    _, _, values, scales, examples = described
+    *_, values, scales, examples = described
     places = {name: place for place, name in enumerate(examples.names)}
     used = [
         name

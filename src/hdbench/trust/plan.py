@@ -20,7 +20,7 @@ from hdbench.annotating.checking.checked_values import CheckedValues, settled
 from hdbench.annotating.events import ValueKey
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.common.checked import Strict
-from hdbench.common.letters import text_of
+from hdbench.common.letters import Case, text_of
 from hdbench.errors import HdbenchError, Message
 from hdbench.results.files import answers_sha256
 from hdbench.statistics.share_of_unread import CONFIDENCE, least_read
@@ -37,12 +37,13 @@ MAX_LIMIT = 0.5
 """The highest limit: with more wrong values than right ones, nothing is worth accepting."""
 
 
-def known_values(benchmark: Benchmark, fields: Sequence[str]) -> dict[ValueKey, str]:
+def known_values(benchmark: Benchmark, fields: Sequence[str], case: Case) -> dict[ValueKey, str]:
     """Return the values of a benchmark that people have given: ground truths, and checked values.
 
     Args:
         benchmark: the benchmark.
         fields: the paths of the fields.
+        case: whether upper and lower case count where people settle what they do not agree on.
 
     Returns:
         Item and field → the text, empty for an empty value. Values that could not be read, or that
@@ -59,7 +60,7 @@ def known_values(benchmark: Benchmark, fields: Sequence[str]) -> dict[ValueKey, 
     ids, names = set(benchmark.ids()), set(fields)
     for plan in sorted(checked.plans()):
         for key, readings in checked.readings(plan).items():
-            outcome = settled(readings)
+            outcome = settled(readings, case)
             if outcome.outcome == "value" and key.item in ids and key.field in names:
                 known.setdefault(key, text_of(outcome.value))
     return known
@@ -97,6 +98,7 @@ class PlanOptions:
         limit: see `Plan`.
         fields: paths of fields; without any, all fields that an item has one value of.
         right: see `Plan`.
+        case: see `Plan`.
         each_field: see `Plan`.
         seed: the seed of all draws.
         learn_from: a benchmark, and runs on it, of which values were checked already.
@@ -109,6 +111,7 @@ class PlanOptions:
     limit: float = 0.05
     fields: Sequence[str] = ()
     right: Right = "letter"
+    case: Case = "counts"
     each_field: bool = False
     seed: int = 0
     learn_from: Sequence[Path] = ()
@@ -155,6 +158,7 @@ class Plan(Sealed):
         several_values: fields that are left out because an item may have several values of them.
         right: the criterion by which a value is right: to the letter, or by the metric's own
             threshold.
+        case: whether upper and lower case count to the letter.
         limit: the largest share of wrong values among those accepted, above 0.0.
         confidence: the confidence of the promise.
         items: how many items there are.
@@ -184,6 +188,7 @@ class Plan(Sealed):
     fields: Annotated[tuple[str, ...], Checked(min_length=1)]
     several_values: tuple[str, ...] = ()
     right: Right
+    case: Case
     limit: Annotated[float, Checked(gt=0, le=MAX_LIMIT)]
     confidence: Annotated[float, Checked(ge=CONFIDENCE, le=CONFIDENCE)]
     items: Annotated[int, Checked(ge=1)]
@@ -258,6 +263,7 @@ def make_plan(benchmark: Benchmark, paths: Sequence[Path], options: PlanOptions)
         fields=tuple(fields),
         several_values=tuple(several),
         right=options.right,
+        case=options.case,
         limit=options.limit,
         confidence=CONFIDENCE,
         items=len(ids),
@@ -380,7 +386,7 @@ def _source(options: PlanOptions, fields: Sequence[str]) -> PlannedSource:
         )
     benchmark = load_benchmark(str(named))
     chosen_fields(benchmark, fields)
-    known = known_values(benchmark, fields)
+    known = known_values(benchmark, fields, options.case)
     if not known:
         raise HdbenchError(
             "--learn-from {place}: no value of it has been checked", place=benchmark.id

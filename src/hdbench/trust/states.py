@@ -74,6 +74,7 @@ class ValueStates:
         self, plan: Plan, benchmark: Benchmark, out: Path, applied: Applied, *, is_worked: bool
     ) -> None:
         self._benchmark, self._out = benchmark, out
+        self._case = plan.case
         self._fields = fields_called(plan.fields, benchmark)
         self._metric = benchmark.spec.make_metric("documented")
         self._people = People(benchmark.folder)
@@ -83,7 +84,7 @@ class ValueStates:
         self._doubted = set[ValueKey]()
         control = read_control(out / CONTROL)
         check_whole(out, applied, control)
-        self._add_readings(benchmark, [*plan.after, plan.hash(), control.hash()])
+        self._add_readings(plan, benchmark, [*plan.after, plan.hash(), control.hash()])
         if is_worked:
             for key, worked in (
                 WorkedValues(benchmark.folder, applied.values_sha256).current().items()
@@ -140,11 +141,11 @@ class ValueStates:
                 values=self._out / VALUES,
             )
 
-    def _add_readings(self, benchmark: Benchmark, plans: Sequence[str]) -> None:
+    def _add_readings(self, plan: Plan, benchmark: Benchmark, hashes: Sequence[str]) -> None:
         checked = CheckedValues(benchmark.folder)
-        for plan in plans:
-            for key, readings in checked.readings(plan).items():
-                outcome = settled(readings)
+        for hash_ in hashes:
+            for key, readings in checked.readings(hash_).items():
+                outcome = settled(readings, plan.case)
                 if outcome.outcome == "value":
                     at = max(reading.at for reading in readings)
                     self._given[key].append(_Given(at, "checked", outcome.value))
@@ -158,7 +159,8 @@ class ValueStates:
             last = max(given, key=lambda entry: entry.at)
             text = text_of(last.value)
             origin = last.origin
-            differs = folded(text) != folded(text_of(value["value"]))
+            case = self._case
+            differs = folded(text, case) != folded(text_of(value["value"]), case)
             if decision == TAKEN and origin == "checked" and differs:
                 origin = "corrected"
             return {"origin": origin, "value": last.value if text else None}

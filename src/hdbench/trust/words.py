@@ -8,6 +8,7 @@ from typing import Any
 
 from hdbench import __version__
 from hdbench.benchmarks.titles import Titles
+from hdbench.common.letters import Case
 from hdbench.common.texts import Texts
 from hdbench.common.times import time_in_words
 from hdbench.errors import HdbenchError
@@ -28,6 +29,11 @@ WORSE = 2.0
 
 MOST_WORSE = 3
 """Number of fields at most that are named to be left out."""
+
+
+def counted(right: Right, case: Case) -> str:
+    """Return the key of the text that says how wrong values are counted."""
+    return f"right_{right}" if right == "threshold" else f"right_{right}_case_{case}"
 
 
 def sentences(
@@ -79,6 +85,7 @@ def worry(decision: Decision, language: str = "en") -> str:
 
 def _accepted(decision: Decision, text: Any, titles: Titles) -> list[str]:
     other = next(right for right in RIGHTS if right != decision.right)
+    case = decision.case
     each = "_each" if decision.each_field else ""
     fields = ", ".join(map(titles, decision.by_field))
     promise = text(f"promise{each}", fields=fields, **_promised(decision, text))
@@ -102,7 +109,7 @@ def _accepted(decision: Decision, text: Any, titles: Titles) -> list[str]:
         + " "
         + text(
             "also",
-            right=text(f"right_{other}"),
+            right=text(counted(other, case)),
             count=decision.wrong[other].count,
             rate=decision.wrong[other].rate,
         ),
@@ -230,7 +237,7 @@ def _counted_in(controlled: Controlled, text: Any, key: str, right: Right) -> st
         of=controlled.of,
         values=controlled.values,
         count=wrong.count,
-        right=text(f"right_{right}"),
+        right=text(counted(right, controlled.case)),
         rate=wrong.rate,
         upper=wrong.upper,
         confidence=controlled.confidence,
@@ -280,7 +287,7 @@ def _promised(decision: Decision, text: Any) -> dict[str, Any]:
     return {
         "confidence": decision.confidence,
         "limit": 100 * decision.limit,
-        "right": text(f"right_{decision.right}"),
+        "right": text(counted(decision.right, decision.case)),
     }
 
 

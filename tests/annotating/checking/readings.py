@@ -2,8 +2,7 @@
 
 import uuid
 
-from hdbench.annotating.checking.checked_values import Reading, ValueKey
-from hdbench.annotating.own_file import now
+from hdbench.annotating.events import Reading, ValueKey, now
 
 PLAN = "0" * 64
 

@@ -25,7 +25,7 @@ class FilePlan:
         stages = json.loads(path.read_text())["stages"]
         names = ("learn", "verify") if len(stages) == 2 else ("control",)
         self._stages = [
-            ReadingStage(name, [ValueKey(*key) for key in keys])
+            ReadingStage(name, [ValueKey(*key) for key in keys], "counts")
             for name, keys in zip(names, stages, strict=True)
         ]
         self.hash = hashlib.sha256(path.read_bytes()).hexdigest()

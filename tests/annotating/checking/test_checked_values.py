@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from annotating.checking.readings import PLAN, key, reading
 from filelock import FileLock
+from hdbench.annotating.own_file import NotSavedError
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +23,6 @@ from hdbench.annotating.checking.checked_values import (
     reader_agreement,
     settled,
 )
-from hdbench.annotating.own_file import NotSavedError
 from hdbench.benchmarks.benchmark import CHECKED_VALUES
 from hdbench.errors import HdbenchError
 
@@ -216,19 +216,19 @@ def test_a_lock_that_is_never_free_is_told(tmp_path, monkeypatch):
 )
 def test_settled_values_by_hand(told, outcome):
     people = (f"p{number}" for number in count())
-    assert settled([reading("b1", by, value) for by, value in zip(people, told, strict=False)]) == (
-        outcome
-    )
+    assert settled(
+        [reading("b1", by, value) for by, value in zip(people, told, strict=False)], "ignored"
+    ) == (outcome)
 
 
 def test_unreadable_and_damaged_are_outcomes_of_their_own():
     kinds = ("unreadable", "damaged", "damaged")
     readings = [reading("b1", f"p{place}", None, what=what) for place, what in enumerate(kinds)]
-    assert settled(readings[:1]).outcome == "unreadable"
-    assert settled(readings[:2]).outcome == "unsettled"
-    assert settled(readings) == Settled("damaged", None, 3)
+    assert settled(readings[:1], "counts").outcome == "unreadable"
+    assert settled(readings[:2], "counts").outcome == "unsettled"
+    assert settled(readings, "counts") == Settled("damaged", None, 3)
     nothing = reading("b1", "anna", None)
-    assert settled([nothing, readings[0]]).outcome == "unsettled"
+    assert settled([nothing, readings[0]], "counts").outcome == "unsettled"
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=6))
@@ -239,7 +239,9 @@ def test_settled_is_what_the_rule_says(told):
         deciding = [value for value in told[2:] if value in told[:2]]
         return deciding[0] if deciding else None
 
-    outcome = settled([reading("b1", f"p{place}", value) for place, value in enumerate(told)])
+    outcome = settled(
+        [reading("b1", f"p{place}", value) for place, value in enumerate(told)], "counts"
+    )
     assert outcome.value == by_the_rule()
     assert outcome.outcome == ("unsettled" if by_the_rule() is None else "value")
 
@@ -249,5 +251,5 @@ def test_agreement_of_the_first_two_people():
         return [reading("b1", f"p{place}", value) for place, value in enumerate(told)]
 
     by_value = [read("a"), read("a", "A"), read("a", "b", "b"), read(None, None), []]
-    assert reader_agreement(by_value) == ReaderAgreement(twice=3, same=2)
-    assert reader_agreement([]) == ReaderAgreement(0, 0)
+    assert reader_agreement(by_value, "ignored") == ReaderAgreement(twice=3, same=2)
+    assert reader_agreement([], "counts") == ReaderAgreement(0, 0)

@@ -9,7 +9,7 @@ from annotating.pages import write_collection
 from helpers.waiting import until
 
 from hdbench.annotating.checking.value_check import ValueCheck
-from hdbench.annotating.own_file import ChangedError
+from hdbench.annotating.people import ChangedError
 from hdbench.annotating.single_value import typed_value
 from hdbench.benchmarks.benchmark import CHECKED_VALUES
 from hdbench.errors import HdbenchError

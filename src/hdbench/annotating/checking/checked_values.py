@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from hdbench.annotating.events import Reading, StageName, ValueKey
 from hdbench.annotating.people import People
-from hdbench.common.letters import folded, text_of
+from hdbench.common.letters import Case, folded, text_of
 
 
 class CheckedValues:
@@ -38,7 +38,7 @@ class CheckedValues:
             self._known, self._by_plan = now, self._read()
 
     def readings(self, plan: str) -> Mapping[ValueKey, tuple[Reading, ...]]:
-        """Return the last reading of each person, in the order of their first ones, by value.
+        """Return the last reading of each person and turn, in their first order, by value.
 
         Args:
             plan: the hash of the plan.
@@ -87,10 +87,10 @@ class CheckedValues:
 
 
 def _last_of_each(readings: Iterable[Reading]) -> dict[ValueKey, tuple[Reading, ...]]:
-    by_value: dict[ValueKey, dict[str, Reading]] = {}
+    by_value: dict[ValueKey, dict[tuple[str, int], Reading]] = {}
     for reading in readings:
-        by_value.setdefault(reading.key, {})[reading.by] = reading
-    return {key: tuple(by_person.values()) for key, by_person in by_value.items()}
+        by_value.setdefault(reading.key, {})[reading.by, reading.turn] = reading
+    return {key: tuple(by_turn.values()) for key, by_turn in by_value.items()}
 
 
 class Settled(NamedTuple):
@@ -99,7 +99,7 @@ class Settled(NamedTuple):
     Attributes:
         outcome: the common outcome, or `unsettled`.
         value: the value, if that is the outcome; None for nothing.
-        readings: how many people read it.
+        readings: how many times it was read.
     """
 
     outcome: Literal["value", "unreadable", "damaged", "unsettled"]
@@ -107,35 +107,37 @@ class Settled(NamedTuple):
     readings: int
 
 
-def settled(readings: Sequence[Reading]) -> Settled:
+def settled(readings: Sequence[Reading], case: Case) -> Settled:
     """Return what the readings of a value add up to.
 
-    A single reading counts, and so does what the first two people read if it is the same. If they
-    differ, the first further reading decides that is the same as one of the two.
+    A single reading counts, and so do the first two if they are the same. If they differ, the first
+    further reading decides that is the same as one of the two.
 
     Args:
-        readings: one of each person, in their order.
+        readings: the readings, in their order.
+        case: whether upper and lower case count.
     """
-    decisive = _decisive(readings)
+    decisive = _decisive(readings, case)
     if decisive is None:
         return Settled("unsettled", None, len(readings))
     value = decisive.value if decisive.what == "value" else None
     return Settled(decisive.what, value, len(readings))
 
 
-def _decisive(readings: Sequence[Reading]) -> Reading | None:
+def _decisive(readings: Sequence[Reading], case: Case) -> Reading | None:
     if len(readings) <= 1:
         return readings[0] if readings else None
     first, second, *further = readings
-    if is_same(first, second):
+    if is_same(first, second, case):
         return first
     pairs = ((one, other) for other in further for one in (first, second))
-    return next((one for one, other in pairs if is_same(one, other)), None)
+    return next((one for one, other in pairs if is_same(one, other, case)), None)
 
 
-def is_same(one: Reading, other: Reading) -> bool:
-    """Return whether two people read the same, to the letter."""
-    return one.what == other.what and folded(text_of(one.value)) == folded(text_of(other.value))
+def is_same(one: Reading, other: Reading, case: Case) -> bool:
+    """Return whether two readings are the same, to the letter."""
+    texts = (folded(text_of(reading.value), case) for reading in (one, other))
+    return one.what == other.what and next(texts) == next(texts)
 
 
 class ReaderAgreement(NamedTuple):
@@ -150,11 +152,13 @@ class ReaderAgreement(NamedTuple):
     same: int
 
 
-def reader_agreement(readings_by_value: Iterable[Sequence[Reading]]) -> ReaderAgreement:
+def reader_agreement(readings_by_value: Iterable[Sequence[Reading]], case: Case) -> ReaderAgreement:
     """Return how far people agree on values.
 
     Args:
-        readings_by_value: the readings of each value, one of each person, in their order.
+        readings_by_value: the readings of each value, in their order.
+        case: whether upper and lower case count.
     """
     pairs = [readings[:2] for readings in readings_by_value if len(readings) > 1]
-    return ReaderAgreement(len(pairs), sum(is_same(one, other) for one, other in pairs))
+    pairs = [(one, other) for one, other in pairs if one.by != other.by]
+    return ReaderAgreement(len(pairs), sum(is_same(one, other, case) for one, other in pairs))

@@ -10,7 +10,6 @@ from hdbench.annotating.checking.checked_values import CheckedValues
 from hdbench.annotating.checking.queue import (
     Readings,
     ReadingStage,
-    is_complete,
     offered,
     waits_for_others,
 )
@@ -66,10 +65,12 @@ class _Place(NamedTuple):
     Attributes:
         stage: the position of its stage.
         key: the value.
+        turn: how many times this person has read it, this time included.
     """
 
     stage: int
     key: ValueKey
+    turn: int
 
 
 class ValueCheck:
@@ -125,7 +126,9 @@ class ValueCheck:
 
     def listed(self) -> Sequence[object]:
         """Return what the numbers of requests stand for, in order."""
-        return [tuple(key) for stage in self._stages for key in stage.values]
+        return [
+            tuple(key) for stage in self._stages for _ in range(stage.turns) for key in stage.values
+        ]
 
     def state(self) -> dict[str, Any]:
         """Return where the reading stands for this person.
@@ -146,8 +149,8 @@ class ValueCheck:
         """
         with self._lock:
             self._refresh()
-            stage, key = self._place(number)
-            own = self._own_of(key)
+            stage, key, turn = self._place(number)
+            own = self._own_of(key, turn)
             mine = self._mine(stage)
             before = mine[: mine.index(number)] if own else []
         return {
@@ -174,9 +177,10 @@ class ValueCheck:
         seconds = _seconds(body.get("seconds"))
         with self._lock, self._values.people.writing(self._annotator):
             self._refresh()
-            stage, key = self._place(number)
-            own = self._own_of(key)
-            if stage < len(self._stages) - 1 or body.get("after") != (own and own.id):
+            stage, key, turn = self._place(number)
+            own = self._own_of(key, turn)
+            is_over = stage < len(self._stages) - 1 or self._own_of(key, turn + 1)
+            if is_over or body.get("after") != (own and own.id) or not self._may(number, turn, own):
                 raise ChangedError(self._state())
             value = None
             if body.get("what") == "value":
@@ -192,6 +196,7 @@ class ValueCheck:
                 "what": body.get("what"),
                 "value": value,
                 "seconds": seconds,
+                "turn": turn,
             }
             self._values.add(validate(Reading, made, self._folder))
             return self._state()
@@ -206,7 +211,7 @@ class ValueCheck:
             self._refresh()
             stage = len(self._stages) - 1
             if body.get("stage") == stage and not self._is_last(stage):
-                if not is_complete(self._stages[stage], self._readings()):
+                if self._stages[stage].to_read(self._readings()):
                     raise HdbenchError("there are values that nobody has read")
                 if not self._advancing.is_alive():
                     self._advancing = Thread(target=self._advance, daemon=True)
@@ -242,9 +247,9 @@ class ValueCheck:
     def _state(self) -> dict[str, Any]:
         stage = len(self._stages) - 1
         values, readings = self._stages[stage], self._readings()
-        first = self._number_of_first(stage)
         mine = self._mine(stage)
         left = offered(values, readings, self._annotator)
+        numbers = [self._number(position) for position in left]
         waiting = 0 if left else waits_for_others(values, readings)
         is_advancing = self._advancing.is_alive()
         return {
@@ -253,8 +258,9 @@ class ValueCheck:
             "name": values.name,
             "stages": stage + 1 if self._is_last(stage) else stage + 2,
             "place": len(mine) + 1,
-            "all": len(mine) + len(left),
-            "next": [first + position for position in left[:2]],
+            # Were those counted that come again, it would show which readings are contradicted.
+            "all": len(mine) + max(bool(left), sum(self._is_first(number) for number in numbers)),
+            "next": numbers[:2],
             "last": mine[-1] if mine else None,
             "waiting": waiting,
             "problem": "" if is_advancing else self._problem,
@@ -275,27 +281,47 @@ class ValueCheck:
     def _mine(self, stage: int) -> list[int]:
         """Return the numbers of the values of a stage that this person has read, in that order."""
         readings, first = self._readings(), self._number_of_first(stage)
+        values = self._stages[stage].values
         mine = [
-            (reading.at, first + position)
-            for position, key in enumerate(self._stages[stage].values)
+            (reading.at, first + (reading.turn - 1) * len(values) + position)
+            for position, key in enumerate(values)
             for reading in readings.get(key, ())
             if reading.by == self._annotator
         ]
         return [number for _, number in sorted(mine)]
 
-    def _own_of(self, key: ValueKey) -> Reading | None:
+    def _own_of(self, key: ValueKey, turn: int) -> Reading | None:
+        who = (self._annotator, turn)
         readings = self._readings().get(key, ())
-        return next((reading for reading in readings if reading.by == self._annotator), None)
+        return next((reading for reading in readings if (reading.by, reading.turn) == who), None)
+
+    def _may(self, number: int, turn: int, own: Reading | None) -> bool:
+        """Return whether a value may be read this time: again only where it is offered."""
+        if own or turn == 1:
+            return True
+        left = offered(self._stages[-1], self._readings(), self._annotator)
+        return number in map(self._number, left)
 
     def _number_of_first(self, stage: int) -> int:
-        return sum(len(earlier.values) for earlier in self._stages[:stage])
+        return sum(len(earlier.values) * earlier.turns for earlier in self._stages[:stage])
+
+    def _number(self, position: int) -> int:
+        """Return the number of a value of the last stage, for its next turn."""
+        values = self._stages[-1].values
+        by = [reading.by for reading in self._readings().get(values[position], ())]
+        turn = by.count(self._annotator)
+        return self._number_of_first(len(self._stages) - 1) + turn * len(values) + position
+
+    def _is_first(self, number: int) -> bool:
+        return self._place(number).turn == 1
 
     def _place(self, number: int) -> _Place:
         rest = number
-        for stage, (_, values) in enumerate(self._stages):
-            if rest < len(values):
-                return _Place(stage, values[rest])
-            rest -= len(values)
+        for place, stage in enumerate(self._stages):
+            values = stage.values
+            if rest < len(values) * stage.turns:
+                return _Place(place, values[rest % len(values)], rest // len(values) + 1)
+            rest -= len(values) * stage.turns
         raise HdbenchError("value {number} does not exist", number=number + 1)
 
 

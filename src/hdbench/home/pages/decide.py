@@ -36,7 +36,14 @@ from hdbench.trust.plan import (
     PlanOptions,
 )
 from hdbench.trust.values import fields_of
-from hdbench.trust.words import control_sentences, sentences, warning_in_words, worry
+from hdbench.trust.words import (
+    TEXTS,
+    control_sentences,
+    counted,
+    sentences,
+    warning_in_words,
+    worry,
+)
 from hdbench.trust.work import SECONDS_PER_VALUE, work_left
 from hdbench.trust.working import AppliedWorkList
 
@@ -117,6 +124,7 @@ def _show(visit: Visit) -> Mapping[str, Any]:
         "name": visit.home.used.read().person,
         "titles": titles,
         "time": partial(_time, language=language),
+        "counted": lambda plan: TEXTS.text(counted(plan.right, plan.case), language),
         "default_control": DEFAULT_CONTROL,
         "learning": collection.background.last(_LEARNING),
         "applying": collection.background.last(_APPLYING),
@@ -233,6 +241,7 @@ def _plan(visit: Visit) -> Done:
         limit=_percent(form) / 100,
         fields=wanted if wanted != fields else (),
         right="threshold" if form.get("right") == "threshold" else "letter",
+        case="ignored" if form.get("right") == "any_case" else "counts",
     )
     collection.decisions.make(runs, options)
     return Done(Message("The values are drawn: from now on, only what people read decides."))

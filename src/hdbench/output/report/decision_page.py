@@ -22,7 +22,7 @@ from hdbench.output.report.rendering import TEXTS, render
 from hdbench.trust.decision import AcceptedField, Decision, WrongExample
 from hdbench.trust.learning import Expected, StageReadings
 from hdbench.trust.words import TEXTS as TRUST_TEXTS
-from hdbench.trust.words import sentences, warning_in_words, worry
+from hdbench.trust.words import counted, sentences, warning_in_words, worry
 from hdbench.trust.work import Work
 
 PICTURE_WIDTH = 384
@@ -245,7 +245,7 @@ def _method(decision: Decision, language: str) -> dict[str, str]:
         ),
         "method_runs": _listed(decision.runs),
         "method_confidence": tell(f"confidence_{learned_from}"),
-        "method_right": tell(f"counted_{decision.right}"),
+        "method_right": TRUST_TEXTS.text(counted(decision.right, decision.case), language),
         **({"method_first": stage(first)} if first else {"method_source": decision.source or ""}),
         "method_second": stage(decision.second),
         "method_plan": f"{decision.plan_file}, {decision.created}",

@@ -243,20 +243,16 @@ How = Literal["candidate", "typed", "nothing", "table"]
 
 
 class WorkedValue(Event):
-    """What a person decided of a value on a work list, or that a decision is undone.
+    """What a person decided of a value on a work list.
 
     Attributes:
         list: sha256 of the values that the list is about.
         id: 32 hexadecimal digits.
-        item: the item's id; of the first value if a group is undone.
+        item: the item's id.
         field: the field's path.
-        what: `value` for a decision, `undo` if one is undone.
         value: the value; None if it is not on the card.
         how: where the value is from.
         run: the run whose value was taken.
-        group: what the decisions have in common that were made at once, and are undone together.
-        group_size: how many these are; their lines stand together.
-        undoes: the `id` or `group` that is undone.
     """
 
     kind: Literal["worked"] = "worked"
@@ -264,27 +260,14 @@ class WorkedValue(Event):
     id: Id
     item: str
     field: str
-    what: Literal["value", "undo"]
     value: Any = None
-    how: How | None = None
+    how: How
     run: str | None = None
-    group: Id | None = None
-    group_size: Count | None = None
-    undoes: Id | None = None
 
     @property
     def key(self) -> ValueKey:
         """Return the value that was decided."""
         return ValueKey(self.item, self.field)
-
-    @model_validator(mode="after")
-    def _is_whole(self) -> "WorkedValue":
-        needed = "how" if self.what == "value" else "undoes"
-        if getattr(self, needed) is None:
-            raise unfit("{key} is missing", key=needed)
-        if (self.group is None) != (self.group_size is None):
-            raise unfit("group and group_size belong together")
-        return self
 
 
 KINDS: Mapping[str, type[Event]] = {

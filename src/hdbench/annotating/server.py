@@ -19,12 +19,11 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from hdbench.annotating.checking.value_check import ValueCheck
 from hdbench.annotating.editor import Editor, as_json
 from hdbench.annotating.in_threads import THREADS, BusyError, in_thread, one_at_a_time
 from hdbench.annotating.people import ChangedError, NotSavedError
 from hdbench.annotating.store import StaleError
-from hdbench.annotating.working.work_page import WorkPage
+from hdbench.annotating.value_page import ValuePage
 from hdbench.common.jsonio import SPELLED, json_reason, parse_json, spelled_json
 from hdbench.common.loopback import HOST, serve_here
 from hdbench.common.texts import language_of
@@ -60,7 +59,7 @@ HOME = "hdbench.home"
 _LISTED = "hdbench-listed"
 """The header with the name of the list that a page began with, as `start` gave it."""
 
-Edited = Editor | ValueCheck | WorkPage
+Edited = Editor | ValuePage
 """What a page is served for."""
 
 Answer = Callable[[Request, dict[str, Any]], Any]
@@ -79,17 +78,14 @@ def routes_of(edited: Edited) -> list[BaseRoute]:
     """Return the routes of a page, by what it edits: its files, and its requests.
 
     Args:
-        edited: the editor, check or work list.
+        edited: the editor, or the page of values.
     """
     listed = _Listed(edited.listed)
     route = _Routes(listed)
-    match edited:
-        case ValueCheck():
-            page, requests = "check.html", _check_routes(edited, route)
-        case WorkPage():
-            page, requests = "work.html", _work_routes(edited, route)
-        case Editor():
-            page, requests = "index.html", _editor_routes(edited, route)
+    if isinstance(edited, Editor):
+        page, requests = "index.html", _editor_routes(edited, route)
+    else:
+        page, requests = "value.html", _value_routes(edited, route)
     return [
         Route("/", lambda _: FileResponse(_PAGE / page)),
         route("/start", _started(edited.start, listed)),
@@ -115,38 +111,26 @@ def _editor_routes(editor: Editor, route: "_Routes") -> list[Route]:
     ]
 
 
-def _check_routes(check: ValueCheck, route: "_Routes") -> list[Route]:
+def _value_routes(values: ValuePage, route: "_Routes") -> list[Route]:
     return [
-        route("/state", lambda *_: check.state()),
-        route("/go-on", lambda _, body: check.go_on(body), "POST"),
-        route("/values/{n:number}", _of(check.value)),
-        route("/values/{n:number}/read", _with(check.read), "POST"),
-        route.picture("/values/{n:number}/pages/{page:number}", check.picture),
+        route("/state", lambda request, _: values.state(_after(request))),
+        route("/go-on", lambda _, body: values.go_on(body), "POST"),
+        route("/values/{n:number}", _of(values.value)),
+        route("/values/{n:number}/read", _with(values.read), "POST"),
+        route.picture("/values/{n:number}/pages/{page:number}", values.picture),
     ]
 
 
-def _work_routes(work: WorkPage, route: "_Routes") -> list[Route]:
-    return [
-        route("/state", lambda *_: work.state()),
-        route("/undo", lambda _, body: work.undo(body), "POST"),
-        route("/entries/{n:number}", _of(work.entry)),
-        route("/entries/{n:number}/decide", _with(work.decide), "POST"),
-        route.picture("/entries/{n:number}/pages/{page:number}", work.picture),
-        route.picture("/entries/{n:number}/small/{page:number}", lambda n, _: work.thumbnail(n)),
-        route("/clusters", lambda *_: work.clusters()),
-        route(
-            "/clusters/{n:number}/{offset:number}",
-            lambda request, _: work.cluster(_number(request), request.path_params["offset"]),
-        ),
-        route("/clusters/{n:number}/decide", _with(work.decide_cluster), "POST"),
-    ]
+def _after(request: Request) -> int:
+    after = request.query_params.get("after", "")
+    return int(after) if after.isdecimal() and len(after) < 10 else -1  # noqa: PLR2004
 
 
 def build_app(edited: Edited, token: str) -> Starlette:
     """Return the application of one page.
 
     Args:
-        edited: the editor, check or work list.
+        edited: the editor, or the page of values.
         token: the first part of all addresses, which no other page in the browser can guess.
     """
     return guarded_app([Mount(f"/{token}", routes=routes_of(edited))])
@@ -174,7 +158,7 @@ def serve(edited: Edited, *, port: int, started: Callable[[str], object]) -> Non
     """Serve the page until it is interrupted, and close what it edits.
 
     Args:
-        edited: the editor, check or work list.
+        edited: the editor, or the page of values.
         port: the port; 0 for any that is free.
         started: called with the address.
 

@@ -72,7 +72,7 @@ def take_in(table: Path, out: Path, benchmark: Benchmark, by: str) -> int:
             )
         if not values:
             return 0
-        group, at = uuid.uuid4().hex, now()
+        at = now()
         worked.add(
             [
                 WorkedValue(
@@ -82,11 +82,8 @@ def take_in(table: Path, out: Path, benchmark: Benchmark, by: str) -> int:
                     field=key.field,
                     by=by,
                     at=at,
-                    what="value",
                     how="table",
                     value=value,
-                    group=group,
-                    group_size=len(values),
                 )
                 for key, value in values.items()
             ]

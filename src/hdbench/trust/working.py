@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -136,18 +136,6 @@ class AppliedWorkList:
                 )
             fields.append(entry)
         return fields
-
-    def doubtful_values(self) -> Iterator[tuple[int, str, Any]]:
-        """Yield the place in the list, the field, and the most probable value of each doubt.
-
-        Raises:
-            HdbenchError: they cannot be read.
-        """
-        with read_errors(self._path), self._path.open("rb") as file:
-            for place, item in enumerate(self.items):
-                values = self._line(file, item)
-                for field in self.doubtful(item):
-                    yield place, field, values[field]["value"]
 
     def _line(self, file: IO[bytes], item: str) -> dict[str, Any]:
         with read_errors(self._path):

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Thread
 from typing import Any, NamedTuple, Protocol
 
 from hdbench.annotating.checking.checked_values import CheckedValues
@@ -13,18 +13,11 @@ from hdbench.annotating.checking.queue import (
     offered,
     waits_for_others,
 )
-from hdbench.annotating.editor import SCHEMA
-from hdbench.annotating.events import Reading, ValueKey, as_name, now
-from hdbench.annotating.form import form_of
-from hdbench.annotating.media import CollectionMedia
+from hdbench.annotating.events import Reading, ValueKey, now
 from hdbench.annotating.people import ChangedError
-from hdbench.annotating.single_value import asked, typed_value
-from hdbench.answers.schema import AnswerSchema
+from hdbench.annotating.value_page import ValuePage
 from hdbench.common.checked import validate
-from hdbench.common.texts import Texts
 from hdbench.errors import HdbenchError, Message
-
-_TEXTS = Texts(Path(__file__).parents[1] / "texts")
 
 
 class CheckedPlan(Protocol):
@@ -73,7 +66,7 @@ class _Place(NamedTuple):
     turn: int
 
 
-class ValueCheck:
+class ValueCheck(ValuePage):
     """A plan whose values one person reads in the browser, one request at a time.
 
     No answer says what a model or another person read.
@@ -91,38 +84,13 @@ class ValueCheck:
     def __init__(
         self, folder: Path, plan: CheckedPlan, annotator: str, language: str | None
     ) -> None:
-        self._folder = folder
+        super().__init__(folder, annotator, language)
         self._plan = plan
-        self._annotator = as_name(annotator)
-        self._language = language
-        self._media = CollectionMedia(folder)
-        self._schema = AnswerSchema.load(folder / SCHEMA)
-        self._form = form_of(self._schema)
         self._values = CheckedValues(folder)
         self._stages: list[ReadingStage] = []
-        self._lock = Lock()
         self._advancing = Thread()
         self._problem: str = ""
         self._refresh()
-        with self._values.people.writing(self._annotator):
-            pass  # so that what is wrong is said now
-
-    @property
-    def notes(self) -> list[str]:
-        """Return nothing: there is nothing to be known."""
-        return []
-
-    def close(self) -> None:
-        """Do nothing: what was read is saved."""
-
-    def start(self) -> dict[str, Any]:
-        """Return the data that the page loads once."""
-        return {
-            "name": self._folder.resolve().name,
-            "annotator": self._annotator,
-            "language": self._language,
-            "texts": _TEXTS.translations,
-        }
 
     def listed(self) -> Sequence[object]:
         """Return what the numbers of requests stand for, in order."""
@@ -130,14 +98,9 @@ class ValueCheck:
             tuple(key) for stage in self._stages for _ in range(stage.turns) for key in stage.values
         ]
 
-    def state(self) -> dict[str, Any]:
-        """Return where the reading stands for this person.
-
-        Its `phase` is `reading` while there are values for this person, `waiting` while others
-        have to read some, `ready` when the next stage can be drawn, `advancing` meanwhile, and
-        `done` at the end. `next` has the numbers of the next values, `last` that of the last one.
-        """
-        with self._lock:
+    def state(self, after: int = -1) -> dict[str, Any]:
+        """Return where the reading stands for this person."""
+        with self.lock:
             self._refresh()
             return self._state()
 
@@ -147,7 +110,7 @@ class ValueCheck:
         Of one that was read, `place` is its place among those that this person read, and `before`
         the number of the one before it.
         """
-        with self._lock:
+        with self.lock:
             self._refresh()
             stage, key, turn = self._place(number)
             own = self._own_of(key, turn)
@@ -155,17 +118,17 @@ class ValueCheck:
             before = mine[: mine.index(number)] if own else []
         return {
             "item": key.item,
-            **asked(self._form, self._schema, key.field),
+            **self.asks(key.field),
             "own": own and {"what": own.what, "value": own.value},
             "after": own and own.id,
             "before": before[-1] if before else None,
             "place": len(before) + 1,
-            **self._media.shown(key.item),
+            **self.media.shown(key.item),
         }
 
-    def picture(self, number: int, page: int) -> tuple[bytes, str]:
-        """Return a page of a value's item, and its media type."""
-        return self._media.picture(self._place(number).key.item, page)
+    def key(self, number: int) -> ValueKey:
+        """Return the value with a number."""
+        return self._place(number).key
 
     def read(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
         """Save what was read of a value, and return the state.
@@ -175,7 +138,7 @@ class ValueCheck:
             HdbenchError: it cannot be saved.
         """
         seconds = _seconds(body.get("seconds"))
-        with self._lock, self._values.people.writing(self._annotator):
+        with self.lock, self._values.people.writing(self.person):
             self._refresh()
             stage, key, turn = self._place(number)
             own = self._own_of(key, turn)
@@ -184,21 +147,20 @@ class ValueCheck:
                 raise ChangedError(self._state())
             value = None
             if body.get("what") == "value":
-                field = asked(self._form, self._schema, key.field)
-                value = typed_value(body.get("value"), field)
+                value = self.typed(key.field, body.get("value"))
             made = {
                 "id": uuid.uuid4().hex,
                 "plan": self._plan.hash,
                 "stage": self._stages[stage].name,
                 **key._asdict(),
-                "by": self._annotator,
+                "by": self.person,
                 "at": now(),
                 "what": body.get("what"),
                 "value": value,
                 "seconds": seconds,
                 "turn": turn,
             }
-            self._values.add(validate(Reading, made, self._folder))
+            self._values.add(validate(Reading, made, self.folder))
             return self._state()
 
     def go_on(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -207,7 +169,7 @@ class ValueCheck:
         Raises:
             HdbenchError: there are values that nobody has read.
         """
-        with self._lock:
+        with self.lock:
             self._refresh()
             stage = len(self._stages) - 1
             if body.get("stage") == stage and not self._is_last(stage):
@@ -235,9 +197,9 @@ class ValueCheck:
         stages = self._plan.stages()
         for stage in stages[len(self._stages) :]:
             for key in stage.values:
-                if key.item not in self._media.items:
+                if key.item not in self.media.items:
                     raise HdbenchError(
-                        "{item}: {folder} has no such item", item=key.item, folder=self._folder
+                        "{item}: {folder} has no such item", item=key.item, folder=self.folder
                     )
         self._stages = list(stages)
 
@@ -248,7 +210,7 @@ class ValueCheck:
         stage = len(self._stages) - 1
         values, readings = self._stages[stage], self._readings()
         mine = self._mine(stage)
-        left = offered(values, readings, self._annotator)
+        left = offered(values, readings, self.person)
         numbers = [self._number(position) for position in left]
         waiting = 0 if left else waits_for_others(values, readings)
         is_advancing = self._advancing.is_alive()
@@ -286,12 +248,12 @@ class ValueCheck:
             (reading.at, first + (reading.turn - 1) * len(values) + position)
             for position, key in enumerate(values)
             for reading in readings.get(key, ())
-            if reading.by == self._annotator
+            if reading.by == self.person
         ]
         return [number for _, number in sorted(mine)]
 
     def _own_of(self, key: ValueKey, turn: int) -> Reading | None:
-        who = (self._annotator, turn)
+        who = (self.person, turn)
         readings = self._readings().get(key, ())
         return next((reading for reading in readings if (reading.by, reading.turn) == who), None)
 
@@ -299,7 +261,7 @@ class ValueCheck:
         """Return whether a value may be read this time: again only where it is offered."""
         if own or turn == 1:
             return True
-        left = offered(self._stages[-1], self._readings(), self._annotator)
+        left = offered(self._stages[-1], self._readings(), self.person)
         return number in map(self._number, left)
 
     def _number_of_first(self, stage: int) -> int:
@@ -309,7 +271,7 @@ class ValueCheck:
         """Return the number of a value of the last stage, for its next turn."""
         values = self._stages[-1].values
         by = [reading.by for reading in self._readings().get(values[position], ())]
-        turn = by.count(self._annotator)
+        turn = by.count(self.person)
         return self._number_of_first(len(self._stages) - 1) + turn * len(values) + position
 
     def _is_first(self, number: int) -> bool:

@@ -1,6 +1,6 @@
 """What a work list holds of an item: its values, and what each run says where one is doubtful."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 Decision = Literal["taken", "checked", "check"]
@@ -51,7 +51,7 @@ class EntryField(NamedTuple):
 class WorkList(Protocol):
     """The items of which people look at values.
 
-    Its methods are called by one thread at a time, but for `doubtful_values`.
+    Its methods are called by one thread at a time.
     """
 
     @property
@@ -67,13 +67,6 @@ class WorkList(Protocol):
 
     def fields(self, item: str) -> Sequence[EntryField]:
         """Return the values of an item.
-
-        Raises:
-            HdbenchError: they cannot be read.
-        """
-
-    def doubtful_values(self) -> Iterable[tuple[int, str, Any]]:
-        """Yield the place in the list, the field, and the most probable value of each doubt.
 
         Raises:
             HdbenchError: they cannot be read.

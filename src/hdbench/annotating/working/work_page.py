@@ -1,436 +1,260 @@
-"""The work list that people go through in the browser, saved by its page."""
+"""Values that people decide beside what is said of them: doubtful ones, and those in conflict."""
 
 import uuid
-from collections.abc import Sequence
-from itertools import chain
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from threading import Lock, Thread
 from typing import Any
 
-from hdbench.annotating.editor import SCHEMA
-from hdbench.annotating.events import ValueKey, WorkedValue, as_name, now
-from hdbench.annotating.form import form_of
-from hdbench.annotating.media import BrowserImage, CollectionMedia
+from hdbench.annotating.events import SETTLED, Change, ValueKey, WorkedValue, now
 from hdbench.annotating.people import ChangedError
-from hdbench.annotating.single_value import asked, typed_value
-from hdbench.annotating.working.clusters import Cluster, clusters_of
-from hdbench.annotating.working.entries import EntryField, WorkList
+from hdbench.annotating.store import Store
+from hdbench.annotating.value_page import ValuePage
+from hdbench.annotating.working.entries import Candidate, WorkList
 from hdbench.annotating.working.worked_values import WorkedValues
-from hdbench.answers.schema import AnswerSchema
 from hdbench.common.checked import validate
 from hdbench.common.letters import text_of
-from hdbench.common.texts import Texts
 from hdbench.display.differences import marked
-from hdbench.errors import HdbenchError, Message
-
-_TEXTS = Texts(Path(__file__).parents[1] / "texts")
-
-MAX_CLUSTERS = 300
-"""Maximum number of clusters that are listed at once."""
-
-CARDS = 24
-"""How many items of a cluster are shown at once."""
+from hdbench.errors import HdbenchError
 
 
-class WorkPage:
-    """A work list that one person goes through in the browser, one request at a time.
+class DecidingPage(ValuePage):
+    """Values that people choose between what others say of them, or enter anew.
 
     Args:
-        folder: the dataset, or the collection.
-        work: the list; closed with this.
-        annotator: the person's name.
-        language: the page's language; None for the browser's.
-
-    Raises:
-        HdbenchError: a file is unusable, or the name is.
+        folder: see `ValuePage`.
+        person: see `ValuePage`.
+        language: see `ValuePage`.
+        values: the values, in the order in which they are decided.
     """
 
-    def __init__(self, folder: Path, work: WorkList, annotator: str, language: str | None) -> None:
-        self._folder = folder
-        self._name = folder.resolve().name
-        self._work = work
-        self._annotator = as_name(annotator)
-        self._language = language
-        self._media = CollectionMedia(folder)
-        self._schema = AnswerSchema.load(folder / SCHEMA)
-        self._form = form_of(self._schema)
-        self._asked: dict[str, dict[str, Any]] = {}
-        self._number_of = {item: number for number, item in enumerate(work.items)}
-        self._all = sum(len(work.doubtful(item)) for item in work.items)
-        self._worked = WorkedValues(folder, work.seal)
-        self._lock = Lock()
-        self._clusters: list[Cluster] | None = None
-        self._problem = ""
-        with self._worked.people.writing(self._annotator):
-            pass  # so that what is wrong is said now
-        self._clustering = Thread(target=self._cluster, daemon=True)
-        self._clustering.start()
+    def __init__(
+        self, folder: Path, person: str, language: str | None, values: Sequence[ValueKey]
+    ) -> None:
+        super().__init__(folder, person, language)
+        self._values = values
 
-    @property
-    def notes(self) -> list[str]:
-        """Return nothing: there is nothing to be known."""
-        return []
+    @abstractmethod
+    def decided(self) -> Mapping[ValueKey, WorkedValue | Change]:
+        """Return what was decided of the values, by anybody."""
+
+    @abstractmethod
+    def shown(self, key: ValueKey) -> dict[str, Any]:
+        """Return what may be seen beside a value."""
+
+    @abstractmethod
+    def candidates(self, key: ValueKey) -> Sequence[Candidate]:
+        """Return what is said of a value, by whom."""
+
+    @abstractmethod
+    def save(self, key: ValueKey, after: str | None, made: dict[str, Any]) -> None:
+        """Save a decision.
+
+        Raises:
+            StaleError: somebody decided it meanwhile.
+            HdbenchError: it cannot be saved.
+        """
+
+    def listed(self) -> Sequence[object]:
+        """Return what the numbers of requests stand for, in order."""
+        return self._values
+
+    def key(self, number: int) -> ValueKey:
+        """Return the value with a number."""
+        if not 0 <= number < len(self._values):
+            raise HdbenchError("value {number} does not exist", number=number + 1)
+        return self._values[number]
+
+    def state(self, after: int = -1) -> dict[str, Any]:
+        """Return where it stands for this person."""
+        with self.lock:
+            decided = self.decided()
+            left = [number for number, key in enumerate(self._values) if key not in decided]
+            mine = [
+                (made.at, number)
+                for number, key in enumerate(self._values)
+                if (made := decided.get(key)) is not None and made.by == self.person
+            ]
+            later = [number for number in left if number > after]
+            return {
+                "phase": "reading" if left else "done",
+                "stage": 0,
+                "name": "work",
+                "stages": 1,
+                "place": len(self._values) - len(left) + 1,
+                "all": len(self._values),
+                "next": (later or left)[:2],
+                "last": max(mine)[1] if mine else None,
+                "waiting": 0,
+                "problem": "",
+            }
+
+    def value(self, number: int) -> dict[str, Any]:
+        """Return a value: what is said of it, what can be entered, and what was decided."""
+        with self.lock:
+            key = self.key(number)
+            made = self.decided().get(key)
+            candidates = self.candidates(key)
+            parts = marked([candidate.text for candidate in candidates])
+            return {
+                "item": key.item,
+                **self.asks(key.field),
+                "own": made and {"what": "value", "value": made.value, "by": made.by},
+                "after": self.after(key),
+                "before": number - 1 if number else None,
+                "place": number + 1,
+                "candidates": [
+                    {
+                        "parts": parts_of_one,
+                        "names": list(candidate.runs),
+                        "is_nothing": not candidate.text,
+                    }
+                    for candidate, parts_of_one in zip(candidates, parts, strict=True)
+                ],
+                **self.shown(key),
+                **self.media.shown(key.item),
+            }
+
+    def after(self, key: ValueKey) -> str | None:
+        """Return what the page knows of a value, so that it is not overwritten unseen."""
+        made = self.decided().get(key)
+        return made.id if isinstance(made, WorkedValue) else None
+
+    def read(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
+        """Save what this person decides of a value, and return the state."""
+        key, place = self.key(number), body.get("place")
+        with self.lock:
+            if body.get("after") != self.after(key):
+                stale = True
+            else:
+                stale = False
+                if type(place) is int:
+                    candidates = self.candidates(key)
+                    if not 0 <= place < len(candidates):
+                        raise HdbenchError("there is no such value")
+                    chosen = candidates[place]
+                    made = {"how": "candidate", "value": chosen.value, "run": chosen.runs[0]}
+                else:
+                    value = self.typed(key.field, body.get("value"))
+                    made = {"how": "nothing" if value is None else "typed", "value": value}
+                self.save(key, body.get("after"), made)
+        if stale:
+            raise ChangedError(self.state())
+        return self.state(number)
+
+
+class WorkPage(DecidingPage):
+    """A work list that one person goes through in the browser.
+
+    Args:
+        folder: see `ValuePage`.
+        work: the list; closed with this.
+        person: see `ValuePage`.
+        language: see `ValuePage`.
+    """
+
+    def __init__(self, folder: Path, work: WorkList, person: str, language: str | None) -> None:
+        values = [ValueKey(item, field) for item in work.items for field in work.doubtful(item)]
+        super().__init__(folder, person, language, values)
+        self._work, self._worked = work, WorkedValues(folder, work.seal)
 
     def close(self) -> None:
         """Close the list."""
         self._work.close()
 
-    def start(self) -> dict[str, Any]:
-        """Return the data that the page loads once; `first` is the first open item's number."""
-        with self._lock:
-            first = self._next(-1)
+    def decided(self) -> Mapping[ValueKey, WorkedValue]:
+        """Return what was decided of the values, by anybody."""
+        self._worked.refresh()
+        return self._worked.current()
+
+    def candidates(self, key: ValueKey) -> Sequence[Candidate]:
+        """Return what the runs say of a value."""
+        fields = self._work.fields(key.item)
+        return next(field.candidates for field in fields if field.path == key.field)
+
+    def shown(self, key: ValueKey) -> dict[str, Any]:
+        """Return why there is doubt, which runs say nothing, and the item's other values."""
+        fields = self._work.fields(key.item)
+        this = next(field for field in fields if field.path == key.field)
         return {
-            "name": self._name,
-            "annotator": self._annotator,
-            "language": self._language,
-            "texts": _TEXTS.translations,
-            "items": len(self._work.items),
-            "first": 0 if first is None else first,
-        }
-
-    def listed(self) -> Sequence[object]:
-        """Return what the numbers of requests stand for, in order."""
-        return self._work.items
-
-    def state(self) -> dict[str, Any]:
-        """Return how many values are done, and which decision of this person can be undone."""
-        with self._lock:
-            self._worked.refresh()
-            return self._state()
-
-    def entry(self, number: int) -> dict[str, Any]:
-        """Return an item: its values, what runs and people say, and where the next one is."""
-        with self._lock:
-            self._worked.refresh()
-            return self._entry(number)
-
-    def picture(self, number: int, page: int) -> BrowserImage:
-        """Return a page of an item."""
-        return self._media.picture(self._item(number), page)
-
-    def thumbnail(self, number: int) -> BrowserImage:
-        """Return a small picture of an item."""
-        return self._media.thumbnail(self._item(number))
-
-    def decide(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
-        """Save a decision about a value, and return the item.
-
-        Args:
-            number: the item's number.
-            body: the `field`; the id of the decision that the page knew of (`after`); and `how`:
-                `candidate` with the `place` of one, `typed` with a `value`, or `nothing`.
-
-        Raises:
-            ChangedError: somebody decided it meanwhile.
-            HdbenchError: it cannot be saved.
-        """
-        with self._lock, self._worked.people.writing(self._annotator):
-            self._worked.refresh()
-            item, path = self._item(number), body.get("field")
-            if path not in self._work.doubtful(item):
-                raise HdbenchError("there is nothing to decide about this field")
-            key = ValueKey(item, str(path))
-            current = self._worked.current().get(key)
-            if body.get("after") != (current and current.id):
-                raise ChangedError(self._entry(number))
-            made: dict[str, Any] = {"how": body.get("how"), "value": None}
-            match body.get("how"):
-                case "candidate":
-                    field = next(each for each in self._work.fields(item) if each.path == path)
-                    chosen = _at(field.candidates, body.get("place"))
-                    made |= {"value": chosen.value, "run": chosen.runs[0]}
-                case "typed":
-                    made["value"] = self._typed(key.field, body.get("value"))
-                case "nothing":
-                    pass
-                case _:
-                    raise HdbenchError("how must be candidate, typed or nothing")
-            self._worked.add([self._line(key, what="value", **made)])
-            return self._entry(number)
-
-    def undo(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Undo this person's last decision, with all values it was made for.
-
-        Args:
-            body: its `id`, as in the state.
-
-        Raises:
-            ChangedError: it is not the last one any more.
-            HdbenchError: it cannot be saved.
-        """
-        with self._lock, self._worked.people.writing(self._annotator):
-            self._worked.refresh()
-            last = self._worked.last_of(self._annotator)
-            if last is None or body.get("id") != last.id:
-                raise ChangedError(self._state())
-            undoes = last.group or last.id
-            self._worked.add([self._line(last.key, what="undo", undoes=undoes)])
-            return self._state()
-
-    def clusters(self) -> dict[str, Any]:
-        """Return the values that come back and are not all decided, the most frequent first."""
-        with self._lock:
-            self._worked.refresh()
-            if self._clusters is None:
-                problem = "" if self._clustering.is_alive() else self._problem
-                return {"ready": False, "problem": problem, "clusters": [], "more": False}
-            listed: list[dict[str, Any]] = []
-            for number, cluster in enumerate(self._clusters):
-                if len(listed) == MAX_CLUSTERS:
-                    return {"ready": True, "problem": "", "clusters": listed, "more": True}
-                left = self._left(cluster)
-                if left < 2:  # noqa: PLR2004  a single one does not come back
-                    continue
-                first = cluster.variants[0]
-                listed.append(
-                    {
-                        "number": number,
-                        "label": self._asks(cluster.field)["label"],
-                        "kind": self._asks(cluster.field)["kind"],
-                        "text": first.text,
-                        "spellings": len(cluster.variants),
-                        "left": left,
-                        "all": cluster.size,
-                    }
-                )
-            return {"ready": True, "problem": "", "clusters": listed, "more": False}
-
-    def cluster(self, number: int, offset: int = 0) -> dict[str, Any]:
-        """Return a value that comes back: its spellings, and some of its items.
-
-        Args:
-            number: the cluster's number.
-            offset: how many items were shown before.
-        """
-        with self._lock:
-            self._worked.refresh()
-            return self._shown_cluster(number, offset)
-
-    def decide_cluster(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
-        """Save a decision about all values of a cluster that are still open, and return the state.
-
-        Args:
-            number: the cluster's number.
-            body: `how`: `candidate` with the `place` of a spelling, `typed` with a `value`, or
-                `nothing`; the places of spellings (`without_spellings`) and the numbers of items
-                (`without_items`) that are left out; and how many values the page `expects` it to
-                be.
-
-        Raises:
-            ChangedError: it would be other values than those that the page expects.
-            HdbenchError: it cannot be saved.
-        """
-        with self._lock, self._worked.people.writing(self._annotator):
-            self._worked.refresh()
-            cluster = self._cluster_at(number)
-            made: dict[str, Any] = {"how": body.get("how"), "value": None}
-            match body.get("how"):
-                case "candidate":
-                    made["value"] = _at(cluster.variants, body.get("place")).value
-                case "typed":
-                    made["value"] = self._typed(cluster.field, body.get("value"))
-                case "nothing":
-                    pass
-                case _:
-                    raise HdbenchError("how must be candidate, typed or nothing")
-            keys = self._open_keys(
-                cluster,
-                _numbers(body.get("without_spellings")),
-                _numbers(body.get("without_items")),
-            )
-            if not keys or body.get("expects") != len(keys):
-                raise ChangedError(self._shown_cluster(number, 0))
-            group = {"group": uuid.uuid4().hex, "group_size": len(keys)}
-            self._worked.add([self._line(key, what="value", **made, **group) for key in keys])
-            return self._state()
-
-    def _cluster(self) -> None:
-        # In case of an error that nobody expects, which Python prints.
-        self._problem = Message("it ended with an error: see the terminal")
-        try:
-            self._clusters = clusters_of(self._work.doubtful_values())
-        except HdbenchError as error:
-            self._problem = error.message
-        else:
-            self._problem = ""
-
-    def _state(self) -> dict[str, Any]:
-        current = self._worked.current()
-        done = sum(key.field in self._work.doubtful(key.item) for key in current)
-        last = self._worked.last_of(self._annotator)
-        undo = last and {
-            "id": last.id,
-            "number": self._number_of.get(last.item),
-            "label": self._asks(last.field)["label"],
-            "kind": self._asks(last.field)["kind"],
-            "text": text_of(last.value),
-            "count": last.group_size or 1,
-        }
-        return {"done": done, "all": self._all, "undo": undo}
-
-    def _entry(self, number: int) -> dict[str, Any]:
-        item = self._item(number)
-        doubtful = self._work.doubtful(item)
-        return {
-            "number": number,
-            "item": item,
-            "next": self._next(number),
-            "fields": [
-                self._shown(item, field, is_doubtful=field.path in doubtful)
-                for field in self._work.fields(item)
+            "reason": this.reason,
+            "silent": this.silent,
+            "beside": [
+                [self.asks(field.path)["label"], text_of(field.value), field.decision]
+                for field in fields
+                if field.path not in self._work.doubtful(key.item)
             ],
-            "state": self._state(),
-            **self._media.shown(item),
         }
 
-    def _shown(self, item: str, field: EntryField, *, is_doubtful: bool) -> dict[str, Any]:
-        shown = {
-            "path": field.path,
-            "label": self._asks(field.path)["label"],
-            "kind": self._asks(field.path)["kind"],
-            "decision": field.decision,
-            "value": text_of(field.value),
-        }
-        if not is_doubtful:
-            return shown
-        parts = marked([candidate.text for candidate in field.candidates])
-        return shown | {
-            **self._asks(field.path),
-            "reason": field.reason,
-            "silent": self._models(field.silent),
-            "candidates": [
-                {
-                    "parts": parts_of_one,
-                    "runs": self._models(candidate.runs),
-                    "is_nothing": not candidate.text,
-                }
-                for candidate, parts_of_one in zip(field.candidates, parts, strict=True)
-            ],
-            "decided": self._decided(ValueKey(item, field.path)),
-        }
+    def save(self, key: ValueKey, after: str | None, made: dict[str, Any]) -> None:
+        """Save a decision."""
+        with self._worked.people.writing(self.person):
+            line = {
+                "list": self._work.seal,
+                "id": uuid.uuid4().hex,
+                "by": self.person,
+                "at": now(),
+                **key._asdict(),
+                **made,
+            }
+            self._worked.add([validate(WorkedValue, line, self.folder)])
 
-    def _models(self, runs: Sequence[str]) -> tuple[str, ...]:
-        """Return names of runs without the collection's, with which those of files begin."""
-        return tuple(name.removeprefix(f"{self._name}_") for name in runs)
 
-    def _decided(self, key: ValueKey) -> dict[str, Any] | None:
-        line = self._worked.current().get(key)
-        if line is None:
-            return None
-        return {
-            "id": line.id,
-            "by": line.by,
-            "text": text_of(line.value),
-            "value": line.value,
-            "how": line.how,
-            "run": line.run,
-            "count": line.group_size or 1,
-        }
+class SettlingPage(DecidingPage):
+    """Values that people gave without knowing of each other's, and that one person settles.
 
-    def _shown_cluster(self, number: int, offset: int) -> dict[str, Any]:
-        cluster = self._cluster_at(number)
-        current = self._worked.current()
-        parts = marked([variant.text for variant in cluster.variants])
-        cards = [
-            (place, item)
-            for place, variant in enumerate(cluster.variants)
-            for item in variant.items
+    Args:
+        folder: the collection.
+        person: see `ValuePage`.
+        language: see `ValuePage`.
+    """
+
+    def __init__(self, folder: Path, person: str, language: str | None) -> None:
+        self._store = Store(folder, person)
+        values = [
+            ValueKey(state.item, conflict.field)
+            for state in self._store.states()
+            for conflict in state.conflicts
+            if conflict.kind == "ground_truth"
         ]
-        cards.sort(key=lambda card: ValueKey(self._work.items[card[1]], cluster.field) in current)
-        return {
-            "number": number,
-            **self._asks(cluster.field),
-            "spellings": [
-                {
-                    "parts": parts[place],
-                    "text": variant.text,
-                    "left": sum(
-                        ValueKey(self._work.items[item], cluster.field) not in current
-                        for item in variant.items
-                    ),
-                }
-                for place, variant in enumerate(cluster.variants)
-            ],
-            "cards": [
-                {
-                    "number": item,
-                    "item": self._work.items[item],
-                    "spelling": place,
-                    "is_picture": self._media.text(self._work.items[item]) is None,
-                    "decided": self._decided(ValueKey(self._work.items[item], cluster.field)),
-                }
-                for place, item in cards[offset : offset + CARDS]
-            ],
-            "left": self._left(cluster),
-            "all": cluster.size,
-            "state": self._state(),
-        }
+        super().__init__(folder, person, language, values)
 
-    def _open_keys(
-        self, cluster: Cluster, without_spellings: set[int], without_items: set[int]
-    ) -> list[ValueKey]:
-        current = self._worked.current()
-        keys = (
-            ValueKey(self._work.items[item], cluster.field)
-            for place, variant in enumerate(cluster.variants)
-            if place not in without_spellings
-            for item in variant.items
-            if item not in without_items
-        )
-        return [key for key in keys if key not in current]
+    def close(self) -> None:
+        """Bring the ground truths up to date."""
+        self._store.close()
 
-    def _left(self, cluster: Cluster) -> int:
-        return len(self._open_keys(cluster, set(), set()))
+    def decided(self) -> Mapping[ValueKey, Change]:
+        """Return what was settled since the page was opened."""
+        found: dict[ValueKey, Change] = {}
+        for key in self._values:
+            if self._conflict(key) is None:
+                made = [each for each in self._store.history(key.item) if each.field == key.field]
+                found |= {key: made[-1]} if made else {}
+        return found
 
-    def _next(self, number: int) -> int | None:
-        """Return the number of the next item after one that has an open value; None without one."""
-        items, current = self._work.items, self._worked.current()
-        for place in chain(range(number + 1, len(items)), range(number)):
-            item = items[place]
-            if any(ValueKey(item, field) not in current for field in self._work.doubtful(item)):
-                return place
-        return None
+    def candidates(self, key: ValueKey) -> Sequence[Candidate]:
+        """Return what people say of a value."""
+        conflict = self._conflict(key)
+        if conflict is None:
+            return ()
+        return [
+            Candidate(value, text_of(value), (change.by,))
+            for change, value in zip(conflict.changes, conflict.values, strict=True)
+        ]
 
-    def _line(self, key: ValueKey, **made: Any) -> WorkedValue:
-        line = {
-            "list": self._work.seal,
-            "id": uuid.uuid4().hex,
-            **key._asdict(),
-            "by": self._annotator,
-            "at": now(),
-            **made,
-        }
-        return validate(WorkedValue, line, self._folder)
+    def shown(self, _: ValueKey) -> dict[str, Any]:
+        """Return nothing else."""
+        return {}
 
-    def _typed(self, path: str, value: Any) -> Any:
-        typed = typed_value(value, self._asks(path))
-        if typed is None:
-            raise HdbenchError("a typed value must not be empty")
-        return typed
+    def after(self, key: ValueKey) -> str | None:
+        """Return the changes of the item that the page knows of."""
+        return (self._store.state(key.item).head or {}).get("ground_truth")
 
-    def _asks(self, path: str) -> dict[str, Any]:
-        if path not in self._asked:
-            self._asked[path] = asked(self._form, self._schema, path)
-        return self._asked[path]
+    def save(self, key: ValueKey, after: str | None, made: dict[str, Any]) -> None:
+        """Save the value that is settled on."""
+        value = made["value"]
+        self._store.change(key.item, "ground_truth", key.field, value, after=after, how=SETTLED)
 
-    def _item(self, number: int) -> str:
-        if not 0 <= number < len(self._work.items):
-            raise HdbenchError("item {number} does not exist", number=number + 1)
-        return self._work.items[number]
-
-    def _cluster_at(self, number: int) -> Cluster:
-        if self._clusters is None or not 0 <= number < len(self._clusters):
-            raise HdbenchError("value {number} does not exist", number=number + 1)
-        return self._clusters[number]
-
-
-def _at(found: Sequence[Any], place: Any) -> Any:
-    if not isinstance(place, int) or isinstance(place, bool) or not 0 <= place < len(found):
-        raise HdbenchError("no such value among those that are shown")
-    return found[place]
-
-
-def _numbers(given: Any) -> set[int]:
-    if not isinstance(given, list) or not all(isinstance(each, int) for each in given):
-        raise HdbenchError("what is left out must be a list of numbers")
-    return set(given)
+    def _conflict(self, key: ValueKey) -> Any:
+        conflicts = self._store.state(key.item).conflicts
+        return next((each for each in conflicts if each.field == key.field), None)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
 
 from hdbench.annotating.events import ValueKey, WorkedValue
 from hdbench.annotating.people import People
@@ -40,13 +39,8 @@ class WorkedValues:
             self._take_in()
 
     def current(self) -> Mapping[ValueKey, WorkedValue]:
-        """Return the last decision on each value that is not undone, whoever made it."""
+        """Return the last decision on each value, whoever made it."""
         return MappingProxyType(self._current)
-
-    def last_of(self, person: str) -> WorkedValue | None:
-        """Return a person's last decision that is in force; None without one."""
-        made = (line for line in reversed(self._valid) if line.by == person)
-        return next((line for line in made if self._current.get(line.key) is line), None)
 
     def add(self, lines: Sequence[WorkedValue]) -> None:
         """Keep decisions of one person, all or none of them; when this returns they are on disk.
@@ -54,7 +48,7 @@ class WorkedValues:
         Call it with the person's lock.
 
         Args:
-            lines: one line, or all lines of one group.
+            lines: the decisions.
 
         Raises:
             NotSavedError: they cannot be written now; then nothing is.
@@ -66,34 +60,5 @@ class WorkedValues:
     def _take_in(self) -> None:
         self._known = self.people.numbers()
         lines = [line for line in self.people.of_kind(WorkedValue) if line.list == self._list]
-        undone = {line.undoes for line in lines if line.undoes}
-        made = (
-            line
-            for line in _whole(lines)
-            if line.what == "value" and not {line.id, line.group} & undone
-        )
-        self._valid = sorted(made, key=lambda line: (line.at, line.by, line.number))
-        self._current = {line.key: line for line in self._valid}
-
-
-class _Group(NamedTuple):
-    """Lines of one person that were written at once, as far as they were read."""
-
-    id: str | None
-    lines: list[WorkedValue]
-
-
-def _whole(lines: Sequence[WorkedValue]) -> list[WorkedValue]:
-    """Return the lines without groups that were not written to their end."""
-    whole: list[WorkedValue] = []
-    begun = _Group(None, [])
-    for line in lines:
-        if line.group is None:
-            whole.append(line)
-            continue
-        if begun.id != line.group:
-            begun = _Group(line.group, [])
-        begun.lines.append(line)
-        if len(begun.lines) == line.group_size:
-            whole += begun.lines
-    return whole
+        lines.sort(key=lambda line: (line.at, line.by, line.number))
+        self._current = {line.key: line for line in lines}

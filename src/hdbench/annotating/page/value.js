@@ -1,12 +1,15 @@
-// Single values: one at a time is read from the image, with nothing that anybody else read.
+// Single values, one at a time beside the image: read blind, or chosen between what models or people say.
 
 import { Clock } from "./clock.js";
+import { element, marked } from "./elements.js";
 import { ItemImage } from "./image.js";
 import { at, digitPlace, failed, language, leadHome, message, say, start, translate } from "./page.js";
 import { ask, Refused } from "./saving.js";
 import { asTyped, entered, valueInput } from "./single.js";
 
-const AFTER = { verify: "hdbench trust decide PLAN", control: "hdbench trust control OUT" };
+const AFTER = {
+  verify: "hdbench trust decide PLAN", control: "hdbench trust control OUT", work: "hdbench trust finish OUT",
+};
 const POLL = { waiting: 4000, done: 4000, advancing: 1000 }; // milliseconds
 
 const image = new ItemImage(at("image"));
@@ -119,16 +122,46 @@ function draw() {
   at("bar").value = place - 1;
   at("label").textContent = label;
   at("expected").textContent = expected();
-  at("before").textContent = value.own ? say("saved_before", { value: named(value.own) }) : "";
+  const [by, mine] = [value.own?.by, start.annotator];
+  at("before").textContent = value.own
+    ? say(by && by !== mine ? "decided_before" : "saved_before", { by, value: named(value.own) }) : "";
+  drawChoices();
   at("keep").hidden = !value.own;
   at("nothing").textContent = absent();
-  const rows = { integer: 1, number: 1, list: 3 }[value.kind] ?? (value.long ? 6 : 2);
+  const rows = { integer: 1, number: 1, list: 3 }[value.kind] ?? (value.long ? 6 : value.candidates ? 1 : 2);
   const field = valueInput("reading", "label expected", value, { none: say("choose"), rows });
   field.value = left.get(number) ?? shown(value.own);
   left.delete(number);
   at("reading-place").replaceChildren(field);
   at("back").disabled = previous() === null;
-  field.focus({ preventScroll: true });
+  (at("choices").querySelector("button") ?? field).focus({ preventScroll: true });
+}
+
+const textOf = (parts) => parts.map(([text]) => text).join("");
+const inWords = (text) => (value.kind === "boolean" && text ? say(text === "true" ? "yes_" : "no_") : text);
+
+// What is said of the value, where that may be seen: a key takes it.
+function drawChoices() {
+  const { candidates, reason, silent = [], beside = [] } = value;
+  at("unreadable").hidden = at("damaged").hidden = Boolean(candidates);
+  at("later").hidden = !candidates;
+  at("choices").hidden = !candidates?.length;
+  at("keys").textContent = candidates ? say("keys_decide") : say("keys_hint", { keys: "Alt+1, Alt+2, Alt+3" });
+  at("why").textContent = [reason && say(`reason_${reason}`), silent.length && say("silent_runs", { runs: silent.join(", ") })]
+    .filter(Boolean).join(" · ");
+  at("choices").replaceChildren(...(candidates ?? []).map(({ parts, names, is_nothing: isNothing }, place) => {
+    const text = isNothing ? [absent()] : value.kind === "boolean" ? [inWords(textOf(parts))] : marked(parts);
+    const made = element("button", { type: "button", class: "choice", "aria-keyshortcuts": place + 1, tabindex: place ? -1 : 0 },
+      element("kbd", { text: place + 1, "aria-hidden": "true" }), element("span", { class: "text" }, ...text),
+      element("span", { class: "names", text: names.join(", ") }));
+    made.addEventListener("click", () => save("value", null, place));
+    return made;
+  }));
+  at("beside").replaceChildren(...beside.flatMap(([label, text, decision]) => [
+    element("dt", { text: label[language] }),
+    element("dd", {}, element("span", { text: text || say("nothing") }),
+      element("span", { class: "mark", text: say({ taken: "is_accepted", checked: "is_checked", check: "is_not_listed" }[decision]) })),
+  ]));
 }
 
 // The form that a value should have, as the schema describes it.
@@ -170,10 +203,15 @@ const back = () => previous() !== null && leave(() => {
   return open(previous());
 });
 
+const later = () => value?.candidates && leave(async () => {
+  keepTyped();
+  await follow(await ask(`state?after=${number}`));
+});
+
 // Leave a value as it was saved before.
 const keep = () => leave(async () => follow(await ask("state")));
 
-async function save(what, read = null) {
+async function save(what, read = null, place = null) {
   if (busy || !value) return;
   busy = true;
   said("saving");
@@ -182,7 +220,7 @@ async function save(what, read = null) {
   let outcome = "refused";
   try {
     const seconds = Math.round(spent.get(number) * 10) / 10;
-    const answer = await ask(`values/${number}/read`, { what, value: read, seconds, after: value.after });
+    const answer = await ask(`values/${number}/read`, { what, value: read, place, seconds, after: value.after });
     spent.delete(number);
     outcome = answer.stale ? "" : "saved";
     const { stage } = state;
@@ -258,6 +296,9 @@ function pressed(event) {
   if (altKey && key === "ArrowLeft") {
     event.preventDefault();
     back();
+  } else if (altKey && key === "ArrowRight") {
+    event.preventDefault();
+    later();
   } else if (!value) {
     return;
   } else if (key === "Escape" && isTyping(target)) {
@@ -271,17 +312,37 @@ function pressed(event) {
     event.preventDefault();
     at(button).click();
   } else if (!isTyping(target) && !altKey && !ctrlKey && !metaKey) {
-    const zoom = image.keys[key];
-    if (!zoom) return;
+    const act = taking(key, target) ?? (key === "0" && value.candidates ? () => save("value") : image.keys[key]);
+    if (!act) return;
     event.preventDefault();
-    zoom();
+    act();
   }
 }
 
+// Where something may be chosen: a digit takes it, arrows go from one to the other, a letter begins another value.
+function taking(key, target) {
+  const choices = [...at("choices").children];
+  if (!choices.length) return null;
+  if (/^[1-9]$/.test(key)) return choices[key - 1] && (() => choices[key - 1].click());
+  const place = choices.indexOf(target);
+  const next = place >= 0 && { ArrowDown: choices[place + 1], ArrowUp: choices[place - 1] }[key];
+  if (next) {
+    return () => {
+      for (const each of choices) each.tabIndex = each === next ? 0 : -1;
+      next.focus();
+    };
+  }
+  if (key !== "F2" && (key.length > 1 || !/\p{L}/u.test(key) || image.keys[key])) return null;
+  return () => {
+    const field = at("reading");
+    field.focus();
+    if (key !== "F2" && field.matches("textarea")) field.setRangeText(key, 0, field.value.length, "end");
+  };
+}
+
 translate();
-at("keys").textContent = say("keys_hint", { keys: "Alt+1, Alt+2, Alt+3" });
 const clicks = {
-  back, keep, nothing: () => save("value"), unreadable: () => save("unreadable"), damaged: () => save("damaged"), "go-on": goOn,
+  back, later, keep, nothing: () => save("value"), unreadable: () => save("unreadable"), damaged: () => save("damaged"), "go-on": goOn,
 };
 for (const [id, click] of Object.entries(clicks)) at(id).addEventListener("click", click);
 at("reading-form").addEventListener("submit", saveValue);

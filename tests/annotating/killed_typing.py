@@ -102,7 +102,7 @@ def kill_while_typing(folder, chromium, seed, what):
             served.end()
         else:
             served.process.wait(timeout=120)
-    with Store.open(folder, "anna") as store:
+    with Store(folder, "anna") as store:
         record = store.state("b1").record or {}
     for name, typed, saved in zip(("title", "text"), typist.typed, typist.saved, strict=True):
         there = record.get(name) or ""

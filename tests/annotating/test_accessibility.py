@@ -1,16 +1,15 @@
 """The editor's page for those who cannot see it well, or use no mouse."""
 
 import json
+import shutil
 
 import httpx
 import pytest
-from annotating.merges import merge
 from annotating.pages import SCHEMA, serving, truths, write_collection
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from space.german import Walk, words
 
-from hdbench.annotating.merging import hand_over
 from hdbench.annotating.store import Store
 
 pytestmark = pytest.mark.nightly
@@ -32,11 +31,10 @@ def folder(tmp_path):
     """Two people corrected a draft, and disagree on the first item."""
     for name, year in (("anna", 1808), ("ben", 1809)):
         folder = write_collection(tmp_path / name, [None] * 2)
-        with Store.open(folder, name) as store:
+        with Store(folder, name) as store:
             record = RECORD | {"year": year}
             store.change("b1", "ground_truth", "", record, after=None, how="draft:one")
-    hand_over(folder, "ben", tmp_path / "ben.zip")
-    merge(tmp_path / "anna", tmp_path / "ben.zip")
+    shutil.copy(folder / "people/ben.jsonl", tmp_path / "anna/people")
     for name, record in (("one", RECORD), ("two", {"title": "Faust I"})):
         (tmp_path / f"{name}.jsonl").write_text(json.dumps({"id": "b1", "prediction": record}))
     return tmp_path / "anna"
@@ -155,4 +153,4 @@ def test_every_field_is_filled_in_with_the_keyboard_alone(tmp_path, visit_at):
         "persons": [{"name": "Frey", "roles": []}, {"name": "May", "roles": []}],
         "text": "Erste\nZweite",
     }
-    assert '"read twice"' in (folder / "history/me.jsonl").read_text()
+    assert '"read twice"' in (folder / "people/me.jsonl").read_text()

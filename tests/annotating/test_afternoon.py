@@ -10,13 +10,15 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from annotating.pages import serving, set_status
+from annotating.pages import serving
 from helpers.pages import commands
 from PIL import Image, ImageDraw
 from playwright.sync_api import expect
 
-from hdbench.annotating.annotation import read_double
+from hdbench.annotating.double import read_double
 from hdbench.annotating.editor import Editor
+from hdbench.annotating.events import Double
+from hdbench.annotating.people import People
 from hdbench.datasets.building.recipe import find_recipe
 from hdbench.datasets.building.versions import raise_version
 
@@ -133,10 +135,7 @@ class Desk:
 def ben_reads(desk, shared, slips):
     """Ben's share, on his copy of the folder."""
     enter(desk.folder / "bens/cards", "ben", shared, slips)
-    handed = ("hand-over", "cards", desk.folder / "ben.zip", "--as", "ben")
-    desk.run(*handed, cwd=desk.folder / "bens")
-    assert desk.follow("merge")[1:] == ["cards", "ben.zip", "--as", "anna"]
-    desk.run("merge", "cards", "ben.zip", "--as", "anna", "--yes")  # asked for
+    shutil.copy(desk.folder / "bens/cards/people/ben.jsonl", desk.cards / "people")
 
 
 def correct_drafts(desk, items, overlooked):
@@ -165,8 +164,15 @@ def settle(desk, item):
         page.locator("#found-items button").click()  # there is but one
         expect(page.locator("#id")).to_have_text(item)
         page.get_by_role("button", name="Take what ben entered: year").click()
-        set_status(page, "done")
-        expect(page.locator("#how")).to_have_text("Made: settled between annotators")
+        expect(page.locator("#how")).to_have_text("Made: settled between people")
+
+
+def draw_shared(desk):
+    """The cards that both read."""
+    read_double(desk.cards, "anna", 20)
+    [drawn] = People(desk.cards).of_kind(Double)
+    assert len(drawn.items) == 20
+    return list(drawn.items)
 
 
 def choose(desk):
@@ -182,8 +188,7 @@ def test_the_afternoon(tmp_path, run_hdbench, visit_at):
     begin = desk.follow("annotate", "cards", "--as", "anna")
     items = list(desk.rows("cards"))
     assert len(items) == 60
-    shared = list(read_double(desk.cards, "anna", 20).items)
-    assert len(shared) == 20
+    shared = draw_shared(desk)
     drafted = [item for item in items if item not in shared][:5]
     shutil.copytree(desk.cards, desk.folder / "bens/cards")
     read_double(desk.folder / "bens/cards", "ben", 20)

@@ -1,16 +1,16 @@
 """How well two people agree, from their histories to the leaderboard, with the real commands."""
 
-import itertools
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
 from helpers.lines import write_lines
+from helpers.people_files import add_events
 
 from hdbench.annotating.agreement import agreement_of
-from hdbench.annotating.annotation import Annotation, Assignment, write_annotation
-from hdbench.annotating.assigned import read_assigned
-from hdbench.annotating.changes import Change, as_line
+from hdbench.annotating.double import read_doubly_read
+from hdbench.annotating.events import Change, Double
 from hdbench.api import Settings, score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.datasets.building.card import agreement_section
@@ -32,13 +32,13 @@ def truth(item):
     return {"title": f"Rother Wein {item}", "year": 1800 + int(item[1:])}
 
 
-def changes(by, records):
-    """The history of somebody who entered records at once, and is done with them."""
-    ids = (f"{number:030x}{by[0].encode().hex()}" for number in itertools.count(1))
-    at = "2026-11-22T19:40:01.000Z"
+def entered(by, items, records):
+    """What somebody did who entered records at once, each alone, and is done with them."""
+    made = {"by": by, "at": "2026-11-22T19:40:01.000Z"}
+    yield Double(**made, items=items, seed=1)
     for item, record in records.items():
-        yield Change(next(ids), item, by, at, "ground_truth", "", None, record, None, "blind")
-        yield Change(next(ids), item, by, at, "status", "", None, "done", None, "blind")
+        for kind, value in (("ground_truth", record), ("status", "done")):
+            yield Change(**made, kind=kind, item=item, value=value, how="blind", alone=True)
 
 
 def write_collection(folder):
@@ -49,12 +49,8 @@ def write_collection(folder):
     of_other = {item: truth(item) for item in SHARED}
     of_other["a03"]["year"] = of_other["a11"]["year"] = SLIP
     of_other["a07"]["title"] = None
-    assignment = Assignment(annotators=(ONE, OTHER), items=(*SHARED, "a20"))
-    write_annotation(folder, Annotation(assignments=(assignment,)))
-    (folder / "history").mkdir()
     for by, records in ((ONE, of_one), (OTHER, of_other)):
-        lines = b"".join(map(as_line, changes(by, records)))
-        (folder / f"history/{by}.jsonl").write_bytes(lines)
+        add_events(folder, entered(by, (*SHARED, "a20"), records))
     return folder
 
 
@@ -164,15 +160,16 @@ def test_a_field_is_one_cell_of_the_card_whatever_it_is_called(built):
 
 def test_nobody_agrees_or_differs_yet(tmp_path, run_hdbench):
     folder = write_collection(tmp_path / "lines")
-    (folder / f"history/{OTHER}.jsonl").unlink()
+    for path in (folder / "people").glob(f"*{OTHER}*"):
+        path.unlink()
     told = run_hdbench("agreement", "lines", cwd=tmp_path)
     assert told.returncode == 2
     assert told.stderr.count("\n") == 1
     assert "21 assigned, and not all are done with them" in told.stderr
-    (folder / "annotation.yaml").unlink()
+    shutil.rmtree(folder / "people")
     told = run_hdbench("agreement", "lines", cwd=tmp_path)
     assert (
         "done with: let two people read the same items, with hdbench annotate --double"
         in told.stderr
     )
-    assert agreement_of(folder, read_assigned(folder).finished) is None
+    assert agreement_of(folder, read_doubly_read(folder).finished) is None

@@ -3,21 +3,13 @@
 from contextlib import contextmanager
 
 import pytest
+from annotating.deciding.lists import ServedWork, prepared
 from annotating.pages import Served
-from annotating.working.lists import ServedWork, prepared
 from helpers.bad_requests import Client, refused
 
 pytestmark = pytest.mark.nightly
 
 CHANGE = {"what": "ground_truth", "field": "title", "to": "Faust", "after": None, "settled": True}
-DECISION = {"field": "title", "after": None, "how": "typed", "value": "Faust"}
-TOGETHER = {
-    "how": "candidate",
-    "place": 0,
-    "expects": 1,
-    "without_spellings": [0],
-    "without_items": [0],
-}
 EDITOR = [
     ("GET", "/", None),
     ("GET", "/editor.js", None),
@@ -25,7 +17,7 @@ EDITOR = [
     ("GET", "/search", None),
     ("GET", "/suggest", None),
     ("GET", "/waiting", None),
-    ("POST", "/leave", {"item": 0, "seconds": 5}),
+    ("POST", "/leave", {}),
     ("GET", "/items/{n}", None),
     ("POST", "/items/{n}/change", CHANGE),
     ("POST", "/items/{n}/draft", {"draft": 0, "after": None}),
@@ -36,23 +28,14 @@ EDITOR = [
 ]
 WORK = [
     ("GET", "/", None),
-    ("GET", "/work.js", None),
+    ("GET", "/value.js", None),
     ("GET", "/start", None),
-    ("GET", "/state", None),
-    ("POST", "/undo", {"id": "0" * 32}),
-    ("GET", "/entries/{n}", None),
-    (
-        "POST",
-        "/entries/{n}/decide",
-        {"field": "title", "after": None, "how": "typed", "value": "a"},
-    ),
-    ("GET", "/entries/{n}/pages/0", None),
-    ("GET", "/entries/0/pages/{n}", None),
-    ("GET", "/entries/{n}/small/0", None),
-    ("GET", "/clusters", None),
-    ("GET", "/clusters/{n}/0", None),
-    ("GET", "/clusters/0/{n}", None),
-    ("POST", "/clusters/{n}/decide", TOGETHER),
+    ("GET", "/state?after={n}", None),
+    ("GET", "/values/{n}", None),
+    ("POST", "/values/{n}/read", {"after": None, "place": 0, "value": "a"}),
+    ("POST", "/go-on", {"stage": 0}),
+    ("GET", "/values/{n}/pages/0", None),
+    ("GET", "/values/0/pages/{n}", None),
 ]
 
 

@@ -2,18 +2,17 @@
 
 import os
 import shutil
-from functools import partial
 
 import pytest
 from annotating.checking.readings import reading
 from helpers.lines import write_lines
+from helpers.people_files import add_events
 from helpers.run_folders import write_run
 
-from hdbench.annotating.annotation import Annotation, Assignment, write_annotation
-from hdbench.annotating.checking.checked_values import CheckedValues
+from hdbench.annotating.events import Double, now
 from hdbench.annotating.store import Store
 from hdbench.api import score
-from hdbench.benchmarks.benchmark import CHECKED_VALUES, load_benchmark
+from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.datasets.building.builder import build
 from hdbench.datasets.building.recipe import find_recipe
 from hdbench.evaluation.score import Settings
@@ -34,7 +33,7 @@ def annotated(tmp_path):
     ]
     folder = write_lines(tmp_path / "lines", rows)
     name, comment, first, other = SECRETS
-    with Store.open(folder, name) as store:
+    with Store(folder, name) as store:
         for item in store.items:
             for what, field, to in [
                 ("ground_truth", "text", first),
@@ -42,9 +41,9 @@ def annotated(tmp_path):
                 ("comment", "", comment),
             ]:
                 store.change(item, what, field, to, after=store.state(item).head[what], how="blind")
-    assignment = Assignment(annotators=(name, other), items=("a1",))
-    write_annotation(folder, Annotation(assignments=(assignment,)))
-    CheckedValues(folder).add(reading("a1", name, first, field="text"))
+    both = [Double(by=person, at=now(), items=("a1",), seed=1) for person in (name, other)]
+    add_events(folder, [*both, reading("a1", name, first, field="text")])
+    (folder / "authorities.yaml").write_text(f"# {other}")
     return folder
 
 
@@ -68,8 +67,8 @@ def git_clone(folder):
     shutil.copytree(folder, clone)
     (clone / ".git/logs").mkdir(parents=True)
     (clone / ".git/logs/HEAD").write_text("0 1 zora-23 <z@example.org> 1763810000\tcommit: yves-07")
-    (clone / ".git/object").write_bytes((folder / "history/zora-23.jsonl").read_bytes())
-    (clone / ".gitattributes").write_text("history/zora-23.jsonl diff\n")
+    (clone / ".git/object").write_bytes((folder / "people/zora-23.jsonl").read_bytes())
+    (clone / ".gitattributes").write_text("people/zora-23.jsonl diff\n")
     return clone
 
 
@@ -107,7 +106,7 @@ def test_build_and_publish_leave_the_history_out(annotated, copied):
     built = built_from(copied(annotated))
     assert b"roter Wein" in told(built)
     assert says_nothing(told(built))
-    private = {"history", "annotation.yaml", CHECKED_VALUES, ".git"}
+    private = {"people", "authorities.yaml", ".git"}
     assert not {path.name for path in built.rglob("*")} & private
     sent = files_of(built)
     assert "metadata.jsonl" in sent
@@ -118,10 +117,9 @@ def test_what_was_put_into_a_built_dataset_is_not_sent(annotated):
     """As when the folder of the collection is copied over the dataset, or the dataset is in git."""
     built = built_from(annotated)
     before = files_of(built)
-    shutil.copytree(annotated / "history", built / "history")
-    shutil.copytree(annotated / "history", built / "data/History")
-    for name in ("annotation.yaml", CHECKED_VALUES):
-        shutil.copyfile(annotated / name, built / name)
+    shutil.copytree(annotated / "people", built / "people")
+    shutil.copytree(annotated / "people", built / "data/People")
+    shutil.copyfile(annotated / "authorities.yaml", built / "authorities.yaml")
     shutil.copytree(git_clone(annotated) / ".git", built / ".git")
     assert files_of(built) == before
 
@@ -129,8 +127,8 @@ def test_what_was_put_into_a_built_dataset_is_not_sent(annotated):
 def test_collection_published_unbuilt_excludes_its_history(annotated):
     names = {path.relative_to(annotated).as_posix() for path in repositories._files(annotated)}
     assert "metadata.jsonl" in names
-    assert not any(name.startswith("history") for name in names)
-    assert not {"annotation.yaml", CHECKED_VALUES} & names
+    assert not any(name.startswith("people") for name in names)
+    assert not {"authorities.yaml"} & names
     assert says_nothing(b"".join((annotated / name).read_bytes() for name in names))
 
 
@@ -141,7 +139,7 @@ def test_what_leaves_is_listed_and_what_stays_is_said(annotated, tmp_path, run_h
     assert "metadata.jsonl" in done.stdout
     assert STAY in done.stdout
     listed = done.stdout.replace(STAY, "") + done.stderr
-    assert not any(word in listed for word in ("history", "annotation.yaml", *SECRETS))
+    assert not any(word in listed for word in ("people/", "authorities.yaml", *SECRETS))
     assert f"{(built / 'README.md').stat().st_size:,} B" in listed
 
 
@@ -157,37 +155,5 @@ def test_answers_results_and_reports_know_nothing_of_them(annotated, tmp_path, m
 
 def test_check_finds_nothing_wrong_with_a_history(annotated, tmp_path, run_hdbench):
     done = run_hdbench("check", "lines", cwd=tmp_path)
-    assert not any(name in done.stdout + done.stderr for name in ("history", "checked-values"))
+    assert not any(name in done.stdout + done.stderr for name in ("people",))
     assert done.returncode == 0, done.stdout
-
-
-def test_checked_values_change_no_dataset_and_no_figure(annotated, tmp_path, run_hdbench):
-    """They are no ground truth, wherever they lie: beside a collection or in a dataset."""
-    run = write_run(tmp_path / "run", {"a0": {"prediction": {"text": "x"}}}, benchmark="hdb/lines")
-
-    for name in (SECRETS[0], SECRETS[3]):  # so that there is an agreement
-        with Store.open(annotated, name) as store:
-            put = partial(store.change, "a1", how="blind")
-            head = store.state("a1").head.get("ground_truth")
-            put("ground_truth", "text", f"read by {name}", after=head)
-            put("status", "", "done", after=None)
-
-    def made():
-        built = built_from(annotated)
-        if (annotated / CHECKED_VALUES).exists():
-            shutil.copyfile(annotated / CHECKED_VALUES, built / CHECKED_VALUES)
-        commands = (
-            ("check", "lines"),
-            ("agreement", "lines"),
-            ("score", "hdb/lines", run, "--json", "r.json"),
-            ("leaderboard", "r.json"),
-        )
-        done = [run_hdbench(*map(str, command), cwd=tmp_path) for command in commands]
-        assert [each.returncode for each in done] == [0] * 4
-        return files_of(built), [each.stdout for each in done]
-
-    with_them = made()
-    for path in annotated.glob("*checked-values*"):
-        path.unlink()
-    shutil.rmtree(tmp_path / "hdb")
-    assert made() == with_them

@@ -31,7 +31,7 @@ def test_requests_come_while_idle_pages_are_closed(folder):
             pages.close_idle(0)
     pages.close()
     assert [each.exception() for each in asked] == [None] * 3
-    Store.open(folder, "anna").close()
+    Store(folder, "anna").close()
 
 
 def test_request_waiting_while_the_server_ends_opens_nothing(folder, monkeypatch):
@@ -60,4 +60,4 @@ def test_request_waiting_while_the_server_ends_opens_nothing(folder, monkeypatch
     monkeypatch.setattr("hdbench.annotating.open_pages._OpenPage", Waited)
     with pytest.raises(HdbenchError, match="the server is shutting down"), ask:
         pass
-    Store.open(folder, "anna").close()
+    Store(folder, "anna").close()

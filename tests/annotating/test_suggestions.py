@@ -7,15 +7,15 @@ import pytest
 from annotating.pages import serving, write_collection
 from playwright.sync_api import expect
 
-from hdbench.annotating.annotation import Annotation, write_annotation
-from hdbench.annotating.suggestions import MAX_SUGGESTED, Suggestions, read_authorities
+from hdbench.annotating.suggestions import AUTHORITIES, MAX_SUGGESTED, Suggestions, read_authorities
 from hdbench.authorities.suggesting import Authority, case_folded
 from hdbench.errors import HdbenchError
 
 
 def read(folder, text, name="names.txt"):
     folder.joinpath(name).write_bytes(text if isinstance(text, bytes) else text.encode())
-    return read_authorities(folder, {"name": name}, ["name"])["name"]
+    (folder / AUTHORITIES).write_text(f"name: {name}\n")
+    return read_authorities(folder, ["name"])["name"]
 
 
 def found(authority, typed):
@@ -85,8 +85,9 @@ def test_a_link_out_of_the_folder_is_refused(tmp_path):
     (tmp_path / "cards").mkdir()
     (tmp_path / "secret.txt").write_text("secret\n")
     (tmp_path / "cards/names.txt").symlink_to(tmp_path / "secret.txt")
+    (tmp_path / "cards" / AUTHORITIES).write_text("name: names.txt\n")
     with pytest.raises(HdbenchError, match="not in the folder"):
-        read_authorities(tmp_path / "cards", {"name": "names.txt"}, ["name"])
+        read_authorities(tmp_path / "cards", ["name"])
 
 
 @pytest.mark.nightly
@@ -94,7 +95,7 @@ def test_the_page_suggests_what_fits_while_typing(tmp_path, visit_at):
     folder = write_collection(tmp_path / "cards", [None, {"persons": [{"name": "Freytag"}]}])
     rows = "".join(f"Frey, Nr {number};11{number}\n" for number in range(60))
     (folder / "names.csv").write_text(rows + "<b>Zwingli</b>;118637533\n")
-    write_annotation(folder, Annotation(authorities={"persons[].name": "names.csv"}))
+    (folder / AUTHORITIES).write_text("persons[].name: names.csv\n")
     with serving(folder) as served:
         page = visit_at(served.url, awaited="#id:not(:empty)")
         page.get_by_role("button", name="Add: Persons").click()

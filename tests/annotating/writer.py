@@ -13,7 +13,7 @@ from hdbench.annotating.store import StaleError, Store
 
 def main(folder, annotator, seed):
     rng = random.Random(seed)
-    with Store.open(Path(folder), annotator) as store:
+    with Store(Path(folder), annotator) as store:
         print("open", flush=True)
         for number in range(10**9):
             item = rng.choice(store.items)

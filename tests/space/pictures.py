@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 from annotating.checking.plans import serving_check, write_plan
+from annotating.deciding.lists import serving as serving_work
 from annotating.pages import ended
 from annotating.pages import serving as serving_editor
-from annotating.working.lists import serving as serving_work
 from helpers.pages import blocks, commands
 from helpers.people_files import add_events
 from helpers.single_values import ReadCatalogue
@@ -263,19 +263,12 @@ def test_the_work_list(camera, cards, tmp_path):
     names = ("publisher", "pages")
     told = {CARD: {f"publication.{name}": [said[name] for said in read] for name in names}}
     accepted = {f"publication.{name}": read[0][name] for name in ("title", "year", "place")}
-    (tmp_path / "out").mkdir()
     (tmp_path / "work.json").write_text(json.dumps({"told": told, "accepted": accepted}))
     with serving_work(cards, "anna", camera.language) as served:
         page = camera.visit(served.url, awaited="#image img", last=None)
-        page.locator(".doubt").first.wait_for()
-        choices = [
-            [" ".join(text.split()) for text in each.locator(".choice").all_inner_texts()[:2]]
-            for each in page.locator(".doubt").all()
-        ]
-        assert choices == [
-            ["1 Thieme one, three", "2 Thieme Verlag two"],
-            ["1 X,184 one, three", "2 X, 184 two"],
-        ]
+        page.locator(".choice").first.wait_for()
+        choices = [" ".join(text.split()) for text in page.locator(".choice").all_inner_texts()]
+        assert choices == ["1 Thieme one, three", "2 Thieme Verlag two"]
         camera.take(page, "work")
 
 

@@ -106,16 +106,6 @@ def test_what_runs_say_is_grouped_the_chosen_value_first(made, opened):
     assert mixed.silent == ("one",)
 
 
-def test_doubtful_values_are_those_of_the_file(made, opened):
-    work = opened()
-    lines = values(made.folder / "out")
-    assert list(work.doubtful_values()) == [
-        (place, field, lines[item][field]["value"])
-        for place, item in enumerate(work.items)
-        for field in listed(made)[item]
-    ]
-
-
 def test_a_list_that_was_cut_and_sorted_is_what_it_says(made, opened):
     read = next(item for item, name in made.read if name == "shelfmark")
     rows = (
@@ -179,13 +169,13 @@ def test_what_was_changed_since_is_refused(made, opened):
 
 def test_the_command_opens_the_page_for_a_list_in_its_folder(made):
     path = made.folder / "out/worklist.csv"
-    scattered = list(listed(made)).index(SCATTERED)
+    values = [(item, field) for item, fields in listed(made).items() for field in fields]
+    number = values.index((SCATTERED, "shelfmark"))
     with serving(made.path, "--only", path) as served:
-        entry = httpx.get(f"{served.url}entries/{scattered}", timeout=120).json()
-        found = next(field for field in entry["fields"] if field["path"] == "shelfmark")
-        assert [each["runs"] for each in found["candidates"]] == [["one"], ["two"], ["three"]]
-        body = {"field": "shelfmark", "after": None, "how": "candidate", "place": 1}
-        httpx.post(f"{served.url}entries/{scattered}/decide", json=body, timeout=120)
+        found = httpx.get(f"{served.url}values/{number}", timeout=120).json()
+        assert [each["names"] for each in found["candidates"]] == [["one"], ["two"], ["three"]]
+        body = {"after": None, "place": 1}
+        httpx.post(f"{served.url}values/{number}/read", json=body, timeout=120)
     seal = read_applied(path.parent).values_sha256
     [line] = WorkedValues(made.path, seal).current().values()
     assert (line.item, line.value, line.run, line.by) == (SCATTERED, "bbbb", "two", "me")

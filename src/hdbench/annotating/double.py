@@ -1,7 +1,6 @@
 """Items that several people read, each alone, so that it shows how far they agree."""
 
 import random
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -142,11 +141,7 @@ def _drawn(folder: Path, metadata: Metadata, people: People, items: int) -> tupl
     return tuple(item for item in free if item in drawn)
 
 
-def waiting_for(
-    item: str, changes: list[Change], readers: tuple[str, ...]
-) -> Mapping[str, ItemState]:
-    """Return the readers who are not done with an item, each with their state; none at the end."""
+def waiting_for(item: str, changes: list[Change], readers: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the readers who are not done with an item; nobody once all are, two at least."""
     own = own_states(item, changes, readers)
-    if not readers or all_finished(own):
-        return {}
-    return {name: state for name, state in own.items() if state.status == "open"}
+    return tuple(name for name, state in own.items() if state.status == "open")

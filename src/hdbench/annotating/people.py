@@ -128,6 +128,9 @@ class People:
             raise HdbenchError(
                 "{place}: is a symbolic link: put the folder itself there", place=self.path
             )
+        if self._read:
+            with saving(self.path):
+                self.path.stat()  # whether the folder is still there
         with read_errors(self.path):
             names = {path.stem for path in self.path.glob(f"*{SUFFIX}")}
             for name in sorted(names | self._read.keys() | self._sealed_names()):
@@ -227,7 +230,7 @@ class People:
         """Keep how far each file is read, so that a shorter one is refused from now on."""
         for name, read in self._read.items():
             if self._seal(name) != (sealed := _Seal(read.lines, read.head)):
-                with suppress(OSError):  # only what was added since could go unnoticed
+                with suppress(HdbenchError):  # only what was added since could go unnoticed
                     write_whole(self._seal_file(name), f"{sealed.lines} {sealed.head}\n".encode())
 
     def _read_on(self, name: str) -> set[str]:

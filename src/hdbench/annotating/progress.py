@@ -127,6 +127,6 @@ class ProgressReader:
                 state.status,
                 state.stage,
                 len(state.conflicts),
-                tuple(waiting_for(item, changes, self._states.readers.of(item))),
+                waiting_for(item, changes, self._states.readers.of(item)),
             )
         return self._items[item]

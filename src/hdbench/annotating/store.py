@@ -15,6 +15,7 @@ from hdbench.annotating.folding import Base, ItemState, Stage, base_of, seen_by
 from hdbench.annotating.metadata import Metadata, TakenError
 from hdbench.annotating.people import People
 from hdbench.benchmarks.provenance import IMPORTED
+from hdbench.common.checked import validate
 from hdbench.errors import HdbenchError, Message
 
 MAX_ITEM_CHANGES = 10_000
@@ -254,26 +255,21 @@ class Store:
                 raise HdbenchError(
                     "{item}: is read by others, who do not see your entries", item=item
                 )
-            top, value = _of_field(state, field, to) if kind == "ground_truth" else ("", to)
-            return self._save(
-                item,
-                Change(
-                    by=self.person,
-                    at=self._time(item),
-                    kind=kind,
-                    item=item,
-                    field=top,
-                    value=value,
-                    how=how,
-                    model=model,
-                    alone=state.stage is Stage.own,
-                    seen={
-                        name: number
-                        for name, number in self._view.people.numbers().items()
-                        if name != self.person
-                    },
-                ),
-            )
+            top, value = _of_field(state, field, to) if kind == "ground_truth" else (field, to)
+            known = self._view.people.numbers()
+            change = {
+                "by": self.person,
+                "at": self._time(item),
+                "kind": kind,
+                "item": item,
+                "field": top,
+                "value": value,
+                "how": how,
+                "model": model,
+                "alone": state.stage is Stage.own,
+                "seen": {name: known[name] for name in known if name != self.person},
+            }
+            return self._save(item, validate(Change, change, Path(item)))
 
     def undo(self, item: str) -> ItemState:
         """Undo the person's last change of an item.

@@ -77,6 +77,7 @@ class _Editable(NamedTuple):
 EDITORS: Mapping[str, _Editable] = {
     truth.EDITOR: _Editable(truth.editor),
     truth.CORRECTING: _Editable(truth.correcting_editor),
+    truth.SETTLING: _Editable(truth.settling_page),
     audit.AUDITED: _Editable(audit.audit_editor, audit.audit_source),
     decide.CHECKING: _Editable(decide.check_editor, decide.plan_source),
     decide.CONTROLLING: _Editable(decide.control_editor, decide.plan_source),

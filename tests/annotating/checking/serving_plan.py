@@ -10,9 +10,9 @@ import sys
 import time
 from pathlib import Path
 
-from hdbench.annotating.checking.checked_values import ValueKey
 from hdbench.annotating.checking.queue import ReadingStage
 from hdbench.annotating.checking.value_check import ValueCheck
+from hdbench.annotating.events import ValueKey
 from hdbench.annotating.server import serve
 from hdbench.errors import HdbenchError
 

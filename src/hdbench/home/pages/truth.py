@@ -7,6 +7,7 @@ from hdbench.annotating.agreement import agreement_of
 from hdbench.annotating.double import read_double, read_doubly_read
 from hdbench.annotating.editor import Editor
 from hdbench.annotating.events import as_name
+from hdbench.annotating.working.work_page import SettlingPage
 from hdbench.benchmarks.agreement import Agreement
 from hdbench.benchmarks.benchmark import METADATA, PEOPLE
 from hdbench.benchmarks.names import DESCRIPTION
@@ -21,8 +22,9 @@ from hdbench.home.stamped import stamp_of
 if TYPE_CHECKING:
     from hdbench.home.app import Home
 
-EDITOR, CORRECTING = "annotate/{name}", "correct/{name}"
-"""The addresses in a collection of its editor: without and with what models read."""
+EDITOR, CORRECTING, SETTLING = "annotate/{name}", "correct/{name}", "settle/{name}"
+"""The addresses in a collection of its editor, without and with what models read, and of the page on
+which people settle what they entered differently."""
 
 _AGREEING = "agreement"
 
@@ -36,6 +38,11 @@ def correcting_editor(home: "Home", collection: Collection, name: str) -> Editor
     """Open the editor for a person, with what models read."""
     drafts = [run.path for run in usable(collection)]
     return Editor(collection.folder, name, drafts, home.chosen_language)
+
+
+def settling_page(home: "Home", collection: Collection, name: str) -> SettlingPage:
+    """Open what people entered differently, for a person who settles it."""
+    return SettlingPage(collection.folder, name, home.chosen_language)
 
 
 def _show(visit: Visit) -> Mapping[str, Any]:
@@ -53,6 +60,10 @@ def _show(visit: Visit) -> Mapping[str, Any]:
 
 def _annotate(visit: Visit) -> Done:
     return open_editor(visit, CORRECTING if "drafts" in visit.form else EDITOR)
+
+
+def _settle(visit: Visit) -> Done:
+    return open_editor(visit, SETTLING)
 
 
 def _double(visit: Visit) -> Done:
@@ -94,5 +105,5 @@ def open_editor(visit: Visit, path: str) -> Done:
     return Done(to=f"{path.format(name=name)}/")
 
 
-PAGE = HomePage("truth", _show, {"annotate": _annotate, "double": _double})
+PAGE = HomePage("truth", _show, {"annotate": _annotate, "double": _double, "settle": _settle})
 AGREEMENT = HomePage("agreement", _show_agreement)

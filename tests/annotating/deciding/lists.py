@@ -1,13 +1,20 @@
-"""A work list in memory, of the collection in `annotating.pages`, and its page."""
+"""A work list in memory, of the collection in `annotating.pages`, and its page.
+
+Run by its path, it serves the page: FOLDER LIST NAME LANGUAGE.
+"""
 
 import json
+import sys
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[2]))
 
 from annotating.pages import ServedPage, ended, write_collection
 
+from hdbench.annotating.server import serve
 from hdbench.annotating.working.entries import Candidate, EntryField
+from hdbench.annotating.working.work_page import WorkPage
 from hdbench.common.letters import text_of
-from hdbench.errors import HdbenchError
 
 
 class WorkInMemory:
@@ -17,16 +24,14 @@ class WorkInMemory:
         told: item → field → what each of the runs says, called one, two and so on; the first is the
             most probable.
         accepted: field → value, which all items have.
-        problem: why it cannot be gone through for values that come back; None if it can.
     """
 
     RUNS = ("one", "two", "three")
+    seal = "0" * 64
 
-    def __init__(self, told, accepted=None, problem=None):
-        self._told = told
-        self._accepted = accepted or {}
+    def __init__(self, told, accepted=None):
+        self._told, self._accepted = told, accepted or {}
         self.items = list(told)
-        self._problem = problem
         self.is_closed = False
 
     def doubtful(self, item):
@@ -47,37 +52,38 @@ class WorkInMemory:
         for name, value in zip(self.RUNS, said, strict=False):
             runs[text_of(value)] += (name,)
         first = {text_of(value): value for value in reversed(said)}
-        return tuple(Candidate(first[text] or None, text, names) for text, names in runs.items())
-
-    def doubtful_values(self):
-        if self._problem:
-            raise HdbenchError(self._problem)
-        for place, fields in enumerate(self._told.values()):
-            for path, said in fields.items():
-                yield place, path, said[0]
+        return tuple(
+            Candidate(first[text] if text else None, text, names) for text, names in runs.items()
+        )
 
     def close(self):
         self.is_closed = True
 
 
-SCRIPT = Path(__file__).with_name("serving_work.py")
-
-
-def prepared(parent, told, problem=None, **accepted):
+def prepared(parent, told, **accepted):
     """A collection with a work list: item → field → what each run says."""
-    (parent / "out").mkdir(parents=True)
-    work = {"told": told, "accepted": accepted, "problem": problem}
-    (parent / "work.json").write_text(json.dumps(work))
+    parent.mkdir(exist_ok=True)
+    (parent / "work.json").write_text(json.dumps({"told": told, "accepted": accepted}))
     return write_collection(parent / "cards", [None] * len(told))
 
 
 class ServedWork(ServedPage):
     """The page of one person."""
 
-    def __init__(self, folder, annotator="anna", language="en", errors=None):
-        files = (folder, folder.parent / "out", folder.parent / "work.json")
-        super().__init__(SCRIPT, *files, annotator, language, cwd=folder, errors=errors)
+    def __init__(self, folder, person="anna", language="en", errors=None):
+        work = folder.parent / "work.json"
+        super().__init__(__file__, folder, work, person, language, cwd=folder, errors=errors)
 
 
-def serving(folder, annotator="anna", language="en"):
-    return ended(ServedWork(folder, annotator, language))
+def serving(folder, person="anna", language="en"):
+    return ended(ServedWork(folder, person, language))
+
+
+def main(folder, work_list, person, language):
+    work = WorkInMemory(**json.loads(Path(work_list).read_text()))
+    page = WorkPage(Path(folder), work, person, language)
+    serve(page, port=0, started=lambda url: print(url, flush=True))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -12,7 +12,7 @@ from hdbench.common.jsonio import write_json
 from hdbench.trust.applying import apply
 from hdbench.trust.control import check_control, read_control
 from hdbench.trust.decision import decide
-from hdbench.trust.learned_files import learn_once, read_learned
+from hdbench.trust.learned_files import learn_once, open_verification, read_learned
 from hdbench.trust.plan import PlanOptions, make_plan, read_plan, write_plan
 from hdbench.trust.runs import fields_called
 from hdbench.trust.values import value_of
@@ -48,7 +48,7 @@ class PlannedValues(Catalogue):
     def plan(self, number=60, verify=150, **options):
         options = PlanOptions(learn=number, verify=verify, **options)
         plan = make_plan(self.benchmark, self.runs, options)
-        write_plan(self.plan_file, plan)
+        write_plan(self.plan_file, plan, self.path)
         return plan
 
     @property
@@ -92,6 +92,7 @@ class PlannedValues(Catalogue):
 
     def verify(self, **truth):
         plan, learned = self.planned(), self.learned()
+        open_verification(plan, learned, self.benchmark, self.plan_file)  # as its page does
         self.read(learned.second_stage, plan, "verify", **truth)
         self.read_again(**truth)
 

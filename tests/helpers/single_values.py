@@ -54,6 +54,8 @@ DECISION = {
     "tries": 1,
     "right": "letter",
     "case": "counts",
+    "seed": 0,
+    "plans": 1,
     "each_field": False,
     "source": None,
     "learned_from": 300,
@@ -149,7 +151,7 @@ class ReadCatalogue:
         self.plan_file = folder / "plan.yaml"
         if options:
             plan = make_plan(self.benchmark, self.runs, PlanOptions(**options))
-            write_plan(self.plan_file, plan)
+            write_plan(self.plan_file, plan, self.path)
 
     @property
     def benchmark(self):

@@ -228,7 +228,7 @@ def test_plan_that_a_command_made_counts_and_folder_moves(cards, tmp_path):
     runs = [collection.runs.folder / f"{NAME}_{model}.jsonl" for model in MODELS]
     loaded = load_benchmark(str(collection.built))
     plan = make_plan(loaded, runs, PlanOptions(learn=30, verify=50))
-    write_plan(cards.folder.parent / "plan.yaml", plan)
+    write_plan(cards.folder.parent / "plan.yaml", plan, loaded.folder)
     assert cards.button() == "Read the sample"
     assert "0 of 30 values to learn from" in cards.get("decide").text
     (cards.folder.parent / "plan.yaml").unlink()

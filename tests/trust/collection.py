@@ -13,7 +13,7 @@ from helpers.contradicted import contradicted
 from helpers.people_files import add_events
 
 from hdbench.annotating.events import Reading
-from hdbench.benchmarks.benchmark import PEOPLE, load_benchmark
+from hdbench.benchmarks.benchmark import LEDGER, PEOPLE, load_benchmark
 from hdbench.trust.applying import apply
 from hdbench.trust.control import read_control
 from hdbench.trust.decision import decide
@@ -137,12 +137,12 @@ class Collection:
         return read_control(self.out / "control.yaml")
 
     def _plan(self, seed):
-        for path in (self.plan_file, learned_file(self.plan_file)):
+        for path in (self.plan_file, learned_file(self.plan_file), self.path / LEDGER):
             path.unlink(missing_ok=True)
         shutil.rmtree(self.path / PEOPLE, ignore_errors=True)
         runs = [self.folder / f"{run}.jsonl" for run in RUNS]
         self.plan = make_plan(self.benchmark, runs, PlanOptions(**OPTIONS, seed=seed))
-        write_plan(self.plan_file, self.plan)
+        write_plan(self.plan_file, self.plan, self.path)
         self.read_as(self.plan, "learn", self.plan.sample)
         self.learned = learn_once(self.plan, self.benchmark, self.plan_file)
         self.read_as(self.plan, "verify", self.learned.sample)

@@ -36,7 +36,7 @@ def test_what_a_plan_fixes(catalogue):
 
 def test_the_hash_is_that_of_the_json_and_a_plan_is_never_replaced(catalogue, tmp_path):
     plan, path = plan_of(catalogue), tmp_path / "plan.yaml"
-    write_plan(path, plan)
+    write_plan(path, plan, catalogue.path)
     said = yaml.safe_load(path.read_text())
 
     assert said.pop("plan") == 1
@@ -45,7 +45,7 @@ def test_the_hash_is_that_of_the_json_and_a_plan_is_never_replaced(catalogue, tm
     assert noted == plan.hash() == hashlib.sha256(text.encode()).hexdigest()
     assert read_plan(path) == plan
     with pytest.raises(HdbenchError, match="exists already: a plan is never replaced"):
-        write_plan(path, plan)
+        write_plan(path, plan, catalogue.path)
 
 
 def test_same_seed_draws_the_same_sample_and_others_differ(catalogue):

@@ -239,7 +239,7 @@ def test_nothing_sealed_is_ever_replaced(cards):
     files = [path for path in cards.folder.rglob("*.*") if path.is_file()]
     before = {path: path.read_bytes() for path in files}
 
-    assert "exists already" in refusal(lambda: write_plan(cards.plan_file, plan))
+    assert "exists already" in refusal(lambda: write_plan(cards.plan_file, plan, cards.path))
     assert learn_once(plan, cards.benchmark, cards.plan_file) == read_learned(plan, cards.plan_file)
     cards.apply()
     refusal(lambda: cards.apply(control=10))

@@ -26,7 +26,7 @@ def test_a_second_plan_is_refused_once_values_were_verified(cards):
     cards.verify()
 
     for options in ({}, {"tries": 2}, {"limit": 0.1}, {"fields": ("year",)}):
-        with pytest.raises(HdbenchError, match="values of it were verified for another plan"):
+        with pytest.raises(HdbenchError, match="values were drawn to verify another plan"):
             second_plan(cards, **options)
 
 
@@ -53,7 +53,7 @@ def test_a_planned_try_shares_the_risk_and_reads_other_values(cards):
     read = {*first.sample, *learned.sample}
     assert set(second.read_before) == read
     assert not read & set(second.sample)
-    with pytest.raises(HdbenchError, match="values of it were verified for another plan"):
+    with pytest.raises(HdbenchError, match="values were drawn to verify another plan"):
         second_plan(cards, tries=2)
 
 
@@ -88,7 +88,7 @@ def test_a_plan_made_before_another_one_was_verified_is_refused(cards):
     cards.verify()
 
     cards.plan_file = second_file
-    with pytest.raises(HdbenchError, match="values of it were verified for another plan"):
+    with pytest.raises(HdbenchError, match="values were drawn to verify another plan"):
         cards.learn()
     cards.plan_file = first_file
     assert cards.decide().accepted

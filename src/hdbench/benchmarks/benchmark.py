@@ -38,6 +38,9 @@ PEOPLE = "people"
 """Folder with what people did: what they entered, read and decided, in a file for each. It is never
 published, and stays when the benchmark is built again."""
 
+LEDGER = "ledger.jsonl"
+"""What was planned, verified and decided about its values; see `hdbench.trust.ledger`."""
+
 SCHEMA = "answer.schema.json"
 EXAMPLE = "example_predictions.jsonl"
 """Answers to some of the items, to try the scoring with; a benchmark need not have it."""

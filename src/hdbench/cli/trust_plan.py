@@ -87,9 +87,10 @@ def command(
         tries=tries,
         after=after,
     )
-    plan = make_plan(load_benchmark(required_benchmark(named, runs)), runs, options)
+    benchmark = load_benchmark(required_benchmark(named, runs))
+    plan = make_plan(benchmark, runs, options)
     check_place(out)
-    write_plan(out, plan)
+    write_plan(out, plan, benchmark.folder)
     print_plan(Console(), plan, out)
 
 

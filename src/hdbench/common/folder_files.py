@@ -10,7 +10,7 @@ from hdbench.errors import HdbenchError, Message
 MAX_TEXT = 4 * 2**20
 """Maximum number of bytes of a file that people write by hand, such as a prompt or a card."""
 
-PRIVATE = ("people", "authorities.yaml")
+PRIVATE = ("people", "ledger.jsonl", "authorities.yaml")
 """Files of a collection that say who read what, or what is suggested to them: they are never a part
 of a dataset."""
 

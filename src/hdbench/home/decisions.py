@@ -201,7 +201,8 @@ class Decisions:
         named = [
             run.model_copy(update={"path": os.path.relpath(run.path, folder)}) for run in plan.runs
         ]
-        write_plan(folder / PLAN, plan.model_copy(update={"runs": tuple(named)}))
+        plan = plan.model_copy(update={"runs": tuple(named)})
+        write_plan(folder / PLAN, plan, self._collection.built)
         return folder / PLAN
 
     def deciding(self, view: DecisionView) -> TaskView:

@@ -48,6 +48,7 @@ from hdbench.trust.cuts import BILLION
 from hdbench.trust.decision import Decision, decide
 from hdbench.trust.learned_files import read_learning
 from hdbench.trust.learning import Learning, outcomes_of
+from hdbench.trust.ledger import Ledger
 from hdbench.trust.listed import as_cell, write_listed
 from hdbench.trust.plan import Plan
 from hdbench.trust.runs import Judged, Runs, opened_runs
@@ -167,6 +168,7 @@ def apply(plan: Plan, benchmark: Benchmark, plan_file: Path, out: Path, *, contr
             to_look_at = _write_work_list(out / WORK_LIST, ids, tally, plan, runs)
             seals = (file_sha256(out / DECISION), sha256, sealed)
             applied = _applied(decision, tally, to_look_at, seals)
+            Ledger(benchmark.folder).add("applied", plan.hash(), applied.hash())
             write_applied(out, applied)
             (out / SEALS).unlink(missing_ok=True)  # from now on, `APPLIED` has the hash
             return applied

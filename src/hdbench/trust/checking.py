@@ -9,8 +9,15 @@ from hdbench.datasets.building.archive import CHECKSUMS
 from hdbench.errors import HdbenchError
 from hdbench.trust.applied_folder import DECISION, read_begun
 from hdbench.trust.control import ControlSample, read_drawn
-from hdbench.trust.learned_files import is_learned, learn_once, read_learned
+from hdbench.trust.learned_files import (
+    check_planned,
+    is_learned,
+    learn_once,
+    open_verification,
+    read_learned,
+)
 from hdbench.trust.learning import check_items, second_reading
+from hdbench.trust.ledger import Ledger
 from hdbench.trust.plan import Plan, read_plan
 from hdbench.trust.sealed import kind_of
 
@@ -66,7 +73,8 @@ class PlannedCheck:
         hash: the hash under which readings are saved.
 
     Raises:
-        HdbenchError: the items are not those of the plan.
+        HdbenchError: the items are not those of the plan; it is not in the ledger, or is decided;
+            another plan is verified.
     """
 
     def __init__(self, plan: Plan, benchmark: Benchmark, plan_file: Path) -> None:
@@ -74,6 +82,8 @@ class PlannedCheck:
         self.hash = plan.hash()
         self._plan, self._benchmark, self._plan_file = plan, benchmark, plan_file
         self._stages = [ReadingStage("learn", plan.first_stage, plan.case)]
+        check_planned(Ledger(benchmark.folder), plan, plan_file)
+        self.check_open()
 
     def stages(self) -> Sequence[ReadingStage]:
         """Return the stages that are drawn.
@@ -84,8 +94,23 @@ class PlannedCheck:
         # What was learned is never replaced, and the page asks at every request.
         if len(self._stages) == 1 and is_learned(self._plan, self._plan_file):
             learned = read_learned(self._plan, self._plan_file)
+            open_verification(self._plan, learned, self._benchmark, self._plan_file)
             self._stages = [*self._stages, second_reading(self._plan, learned)]
         return self._stages
+
+    def check_open(self) -> None:
+        """Refuse to read on once it was decided.
+
+        Raises:
+            HdbenchError: it was.
+        """
+        closed = Ledger(self._benchmark.folder).of("readings", self.hash)
+        if closed:
+            raise HdbenchError(
+                "{place}: was decided on {at}: what people read is closed, and stays as it is",
+                place=self._plan_file,
+                at=closed.at,
+            )
 
     def advance(self) -> None:
         """Learn from the first stage and draw the second one, unless that was done before.
@@ -113,6 +138,9 @@ class ControlCheck:
     def stages(self) -> Sequence[ReadingStage]:
         """Return the only stage."""
         return self._stages
+
+    def check_open(self) -> None:
+        """Do nothing: whoever reads on says more about what was accepted."""
 
     def advance(self) -> None:
         """Do nothing: there is no further stage."""

@@ -38,6 +38,7 @@ from hdbench.trust.applied_folder import (
 )
 from hdbench.trust.decision import is_wrong
 from hdbench.trust.learning import StageReadings, check_unchanged, outcomes_of, stage_readings
+from hdbench.trust.ledger import Ledger
 from hdbench.trust.plan import CONTROL_DRAW, RIGHTS, Pair, Plan, Right
 from hdbench.trust.runs import Judged, fields_called
 from hdbench.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
@@ -269,6 +270,8 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
     applied, control = read_applied(out), read_drawn(out / CONTROL)
     check_unchanged(plan, benchmark, out / PLAN)
     _check_drawn(out, plan, applied, control)
+    ledger = Ledger(benchmark.folder)
+    ledger.require("applied", plan.hash(), applied.hash(), out / APPLIED)
     readings = CheckedValues(benchmark.folder).readings(control.hash())
     stage = ReadingStage("control", control.values, plan.case)
     outcomes = outcomes_of(stage, readings, benchmark, out / CONTROL)
@@ -279,6 +282,7 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
         key: is_wrong(metric, fields[key.field], texts[key], outcome, plan.case)
         for key, outcome in outcomes.items()
     }
+    ledger.add("control", plan.hash(), control.hash())
     number, risk = len(outcomes), 1 - Fraction(str(plan.confidence))
     counts = {right: sum(value[right] for value in wrong.values()) for right in RIGHTS}
     return Controlled(

@@ -1,5 +1,6 @@
 """The decision: which values may be accepted, with all that this rests on."""
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -23,6 +24,7 @@ from hdbench.common.checked import Strict, check_file, validate
 from hdbench.common.jsonio import json_reason, parse_json
 from hdbench.common.letters import Case, folded, text_of
 from hdbench.common.os_errors import read_errors
+from hdbench.common.progress import tell
 from hdbench.common.regular_files import open_regular
 from hdbench.common.written_by import check_written_by
 from hdbench.errors import HdbenchError, Message
@@ -38,12 +40,13 @@ from hdbench.trust.cuts import (
     Share,
     walk_cuts,
 )
-from hdbench.trust.learned_files import learned_file, read_learning
+from hdbench.trust.learned_files import learned_file, open_verification, read_learning
 from hdbench.trust.learning import (
     CutGroup,
     Expected,
     Learned,
     Learning,
+    Readings,
     Sign,
     StageReadings,
     check_first_draw,
@@ -54,6 +57,7 @@ from hdbench.trust.learning import (
     second_reading,
     stage_readings,
 )
+from hdbench.trust.ledger import Ledger, readings_sha256
 from hdbench.trust.plan import EXAMPLE_DRAW, MAX_LIMIT, MAX_TRIES, RIGHTS, Plan, Right
 from hdbench.trust.runs import Judged, Runs, opened_runs
 from hdbench.trust.sealed import Sha256, is_sealed
@@ -74,6 +78,9 @@ TWINS = 0.5
 FEW_AGREE = 0.9
 """Share of the values read twice that two people should agree on at least."""
 
+
+MOVABLE = {"hdbench", "plan_file", "decided", "benchmark", "benchmark_version"}
+"""Keys that may differ when it is decided again."""
 
 _BEGIN = re.compile(rb'\s*\{\s*("decision":|"hdbench":\s*"[^"]*",\s*"finished":)')
 
@@ -242,7 +249,9 @@ class Decision(Strict):
         learned_wrong: how many of these were wrong, to the letter.
         first: what people read in the first stage; None with a source.
         second: what people read in the second stage.
-        readings_sha256: sha256 of the outcomes of the second stage.
+        readings_sha256: sha256 of the readings of the second stage, which are closed.
+        seed: the seed of all draws.
+        plans: how many plans had been made for these items.
         groups: the decision about fields that are promised together.
         accepted: how many values are accepted that nobody has read.
         read: how many values people have read in both stages.
@@ -284,6 +293,8 @@ class Decision(Strict):
     first: StageReadings | None
     second: StageReadings
     readings_sha256: Sha256
+    seed: Annotated[int, Checked(ge=0)]
+    plans: Annotated[Count, Checked(ge=1)]
     groups: Annotated[tuple[GroupDecision, ...], Checked(min_length=1)]
     accepted: Count
     read: Count
@@ -309,6 +320,10 @@ class Decision(Strict):
         """Return the median of the seconds that a person took for a value; None if unknown."""
         measured = [stage.seconds for stage in (self.second, self.first) if stage is not None]
         return next((seconds for seconds in measured if seconds is not None), None)
+
+    def seal(self) -> str:
+        """Return the hash of all but the times and places."""
+        return hashlib.sha256(self.model_dump_json(exclude=MOVABLE).encode()).hexdigest()
 
     @property
     def cuts(self) -> dict[str, int]:
@@ -402,12 +417,40 @@ def decide(
         HdbenchError: nothing was learned yet, or values are not read yet; the list of items, the
             runs, sealed files or readings have changed since.
     """
-    learned, probabilities = learning or read_learning(plan, benchmark, plan_file)
-    checked = CheckedValues(benchmark.folder)
-    readings = {
-        **checked.readings(plan.hash()),
-        **checked.readings_among(plan.hash(), learned.reading_ids),
-    }
+    known = learning or read_learning(plan, benchmark, plan_file)
+    ledger = open_verification(plan, known.learned, benchmark, plan_file)
+    decision, closing = decided(
+        plan, benchmark, plan_file, ledger=ledger, learning=known, runs=runs
+    )
+    ledger.add("readings", plan.hash(), decision.readings_sha256, closing)
+    ledger.add("decision", plan.hash(), decision.seal())
+    return decision
+
+
+def decided(
+    plan: Plan,
+    benchmark: Benchmark,
+    plan_file: Path,
+    *,
+    ledger: Ledger,
+    learning: Learning,
+    runs: Runs | None = None,
+) -> tuple[Decision, list[str]]:
+    """Return the decision by a plan, and the ids of the readings that it rests on.
+
+    Args:
+        plan: the plan.
+        benchmark: the items.
+        plan_file: the plan's file.
+        ledger: the ledger; if the readings are closed there, others change nothing.
+        learning: what it has learned.
+        runs: the runs of the plan, if they are open.
+
+    Raises:
+        HdbenchError: see `decide`.
+    """
+    learned, probabilities = learning
+    readings = _readings(plan, learned, ledger, benchmark)
     ids = list(benchmark.ids())
     first: dict[ValueKey, Settled] = {}
     if plan.source is None:
@@ -416,7 +459,7 @@ def decide(
         if outcomes_sha256(first) != learned.readings_sha256:
             raise HdbenchError(
                 "{benchmark}: what people read of the first stage is not what {place} has learned "
-                "from: restore checked-values.jsonl",
+                "from: restore the folder people",
                 benchmark=benchmark.id,
                 place=plan_file,
             )
@@ -424,6 +467,7 @@ def decide(
     opening = (
         nullcontext(runs) if runs else opened_runs(plan.runs, plan.fields, benchmark, plan_file)
     )
+    used = [line for key in learned.second_stage for line in readings[key]]
     with opening as opened:
         check_first_draw(plan, opened, ids, plan_file)
         places = positions_of(outcomes, plan.fields, ids)
@@ -440,7 +484,7 @@ def decide(
     groups = [_group_decision(plan, learned, group, read, plan.limit) for group in learned.groups]
     unread = probabilities.copy()
     unread.ravel()[positions_of(plan.read_first, plan.fields, ids)] = UNANSWERED
-    return _decision(
+    decision = _decision(
         plan,
         learned,
         groups,
@@ -451,8 +495,44 @@ def decide(
         benchmark=benchmark,
         plan_file=plan_file,
         second=stage_readings(outcomes, readings, plan.case),
-        sha256=outcomes_sha256(outcomes),
+        sha256=readings_sha256(used),
+        plans=ledger.plans_before(plan.hash()),
         twins=twins,
+    )
+    return decision, [line.id for line in used]
+
+
+def _readings(plan: Plan, learned: Learned, ledger: Ledger, benchmark: Benchmark) -> Readings:
+    """Return what people read for a plan: once it was decided, what they had read until then."""
+    checked, closed = CheckedValues(benchmark.folder), ledger.of("readings", plan.hash())
+    readings = checked.readings(plan.hash())
+    second = [line for key in learned.second_stage for line in readings.get(key, ())]
+    if closed is None:
+        ids = [line.id for line in second]
+    else:
+        ids = list(closed.readings)
+        if late := len({line.id for line in second} - set(ids)):
+            tell(late_readings(late, closed.at))
+    found = checked.readings_among(plan.hash(), [*learned.reading_ids, *ids])
+    used = [line for key in learned.second_stage for line in found.get(key, ())]
+    if closed and readings_sha256(used) != closed.seal:
+        raise HdbenchError(
+            "{benchmark}: what people read is not what was decided by on {at}: {count:,} readings "
+            "have changed since: restore the folder people",
+            benchmark=benchmark.id,
+            at=closed.at,
+            count=len({line.id for line in used} ^ set(ids)) or len(ids),
+        )
+    return found
+
+
+def late_readings(count: int, at: str) -> Message:
+    """Return that people read on after something was decided."""
+    return Message(
+        "{count:,} reading has changed since it was decided on {at}; it changes nothing",
+        plural="{count:,} readings have changed since it was decided on {at}; they change nothing",
+        count=count,
+        at=at,
     )
 
 
@@ -587,6 +667,7 @@ def _decision(
     plan_file: Path,
     second: StageReadings,
     sha256: str,
+    plans: int,
     twins: Mapping[tuple[int, int], SharedErrors],
 ) -> Decision:
     cuts = {name: group.cut for group in groups for name in group.fields}
@@ -625,6 +706,8 @@ def _decision(
         first=learned.readings,
         second=second,
         readings_sha256=sha256,
+        seed=plan.seed,
+        plans=plans,
         groups=tuple(groups),
         accepted=_accepted(groups),
         read=len(plan.read_first) + len(learned.sample),

@@ -19,7 +19,8 @@ from hdbench.trust.learning import (
     probabilities_sha256,
     second_stage,
 )
-from hdbench.trust.plan import Plan, check_only_try
+from hdbench.trust.ledger import Ledger
+from hdbench.trust.plan import Plan
 from hdbench.trust.sealed import read_sealed, write_sealed
 
 LEARNED = "learned.yaml"
@@ -65,18 +66,46 @@ def learn_once(plan: Plan, benchmark: Benchmark, plan_file: Path) -> Learned:
 
     Raises:
         HdbenchError: another plan has learned there; it cannot be written; see also
-            `check_only_try` and `learn`.
+            `check_planned` and `learn`.
     """
     folder = plan_file.parent
     with write_errors(folder), FileLock(lock_file(folder, LEARNED), thread_local=False):
         if is_learned(plan, plan_file):
             return read_learned(plan, plan_file)
-        check_only_try(benchmark, plan.after)  # also if this plan was made before
+        ledger = Ledger(benchmark.folder)
+        check_planned(ledger, plan, plan_file)
         learned, probabilities = learn(plan, benchmark, plan_file)
         with whole_file(folder / PROBABILITIES) as unfinished, unfinished.open("wb") as file:
             np.save(file, probabilities.astype("<i4"), allow_pickle=False)
+        ledger.add("learned", plan.hash(), learned.hash())
         write_sealed(learned_file(plan_file), learned)
         return learned
+
+
+def check_planned(ledger: Ledger, plan: Plan, plan_file: Path) -> None:
+    """Refuse a plan that is not in the ledger, or that must not be verified any more.
+
+    Raises:
+        HdbenchError: it is one of these.
+    """
+    ledger.require("plan", plan.hash(), plan.hash(), plan_file)
+    ledger.check_only({plan.hash(), *plan.after})
+
+
+def open_verification(
+    plan: Plan, learned: Learned, benchmark: Benchmark, plan_file: Path
+) -> Ledger:
+    """Return the ledger, in which a plan's verification is opened, as no other plan's is.
+
+    Raises:
+        HdbenchError: another plan is verified; the plan or what it learned is not in the ledger.
+    """
+    ledger = Ledger(benchmark.folder)
+    check_planned(ledger, plan, plan_file)
+    ledger.require("learned", plan.hash(), learned.hash(), learned_file(plan_file))
+    ledger.add("verification", plan.hash(), learned.hash())
+    ledger.check_only({plan.hash(), *plan.after})  # somebody else may have been faster
+    return ledger
 
 
 def read_learned(plan: Plan, plan_file: Path) -> Learned:

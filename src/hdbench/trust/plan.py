@@ -25,6 +25,7 @@ from hdbench.errors import HdbenchError, Message
 from hdbench.results.files import answers_sha256
 from hdbench.statistics.share_of_unread import CONFIDENCE, least_read
 from hdbench.trust.as_planned import AsPlanned, as_planned
+from hdbench.trust.ledger import Ledger
 from hdbench.trust.runs import Opened, PlannedRun, Runs, fields_called, names_of, opened_run
 from hdbench.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
 from hdbench.trust.values import chosen_fields, texts_of
@@ -330,8 +331,7 @@ def _tries_before(benchmark: Benchmark, options: PlanOptions) -> tuple[str, ...]
     """Return the hashes of the plans of earlier tries.
 
     Raises:
-        HdbenchError: values of this collection were verified for another plan, which did not
-            provide for one more try.
+        HdbenchError: another plan is verified, which did not provide for one more try.
     """
     after: tuple[str, ...] = ()
     if options.after is not None:
@@ -351,29 +351,8 @@ def _tries_before(benchmark: Benchmark, options: PlanOptions) -> tuple[str, ...]
                 tries=before.tries,
                 limit=f"{before.limit:g}",
             )
-    check_only_try(benchmark, after)
+    Ledger(benchmark.folder).check_only(after)
     return after
-
-
-def check_only_try(benchmark: Benchmark, after: Collection[str]) -> None:
-    """Refuse to go on after values were verified for another plan.
-
-    Args:
-        benchmark: the items; what people read is in its folder.
-        after: the hashes of the plans of the tries before.
-
-    Raises:
-        HdbenchError: values were verified for another plan, which did not provide for one more try.
-    """
-    others = CheckedValues(benchmark.folder).plans_with("verify") - set(after)
-    if others:
-        raise HdbenchError(
-            "{benchmark}: values of it were verified for another plan ({hash}…), and to look, "
-            "learn again and try once more breaks the promise: use what was decided then; next "
-            "time, plan for several tries",
-            benchmark=benchmark.id,
-            hash=min(others)[:12],
-        )
 
 
 def _source(options: PlanOptions, fields: Sequence[str]) -> PlannedSource:
@@ -496,8 +475,13 @@ def planned_runs(benchmark: Benchmark, paths: Sequence[Path]) -> list[PlannedRun
     return runs
 
 
-def write_plan(path: Path, plan: Plan) -> None:
-    """Write a plan with its hash; nothing is replaced.
+def write_plan(path: Path, plan: Plan, folder: Path) -> None:
+    """Write a plan with its hash, and a line in the ledger; nothing is replaced.
+
+    Args:
+        path: the file.
+        plan: the plan.
+        folder: the benchmark's folder.
 
     Raises:
         HdbenchError: the file exists, or cannot be written.
@@ -506,6 +490,7 @@ def write_plan(path: Path, plan: Plan) -> None:
         raise HdbenchError(
             "{place}: exists already: a plan is never replaced: choose another -o", place=path
         )
+    Ledger(folder).add("plan", plan.hash(), plan.hash())
     write_sealed(path, plan)
 
 

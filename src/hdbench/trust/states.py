@@ -14,6 +14,7 @@ from hdbench.common.jsonio import read_jsonl
 from hdbench.common.letters import folded, text_of
 from hdbench.errors import HdbenchError
 from hdbench.trust.applied_folder import (
+    APPLIED,
     CHECK,
     CHECKED,
     CONTROL,
@@ -24,6 +25,7 @@ from hdbench.trust.applied_folder import (
     read_begun,
 )
 from hdbench.trust.control import check_whole, read_control
+from hdbench.trust.ledger import Ledger
 from hdbench.trust.plan import Plan
 from hdbench.trust.runs import fields_called
 from hdbench.trust.values import ItemField, value_of
@@ -82,6 +84,8 @@ class ValueStates:
         self._truth = next(self._truths, None)
         self._given = defaultdict[ValueKey, list[_Given]](list)
         self._doubted = set[ValueKey]()
+        ledger = Ledger(benchmark.folder)
+        ledger.require("applied", plan.hash(), applied.hash(), out / APPLIED)
         control = read_control(out / CONTROL)
         check_whole(out, applied, control)
         self._add_readings(plan, benchmark, [*plan.after, plan.hash(), control.hash()])

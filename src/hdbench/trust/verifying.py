@@ -5,13 +5,11 @@ from pathlib import Path
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.verify import differences
-from hdbench.trust.decision import Decision, decide, read_decision
-from hdbench.trust.learned_files import read_learning
+from hdbench.trust.decision import MOVABLE, Decision, decided, read_decision
+from hdbench.trust.learned_files import check_planned, read_learning
 from hdbench.trust.learning import learned_again
+from hdbench.trust.ledger import Ledger
 from hdbench.trust.plan import read_plan
-
-MOVABLE = {"hdbench", "plan_file", "decided", "benchmark", "benchmark_version"}
-"""Keys that may differ."""
 
 
 def verify_decision(path: Path) -> list[Message]:
@@ -35,7 +33,9 @@ def verify_decision(path: Path) -> list[Message]:
         )
     loaded = load_benchmark(decision.benchmark)
     learning = read_learning(plan, loaded, plan_file)
-    again = decide(plan, loaded, plan_file, learning=learning)
+    ledger = Ledger(loaded.folder)
+    check_planned(ledger, plan, plan_file)
+    again, _ = decided(plan, loaded, plan_file, ledger=ledger, learning=learning)
     then, now = (each.model_dump(mode="json", exclude=MOVABLE) for each in (decision, again))
     return differences(then, now) + learned_again(plan, loaded, plan_file, *learning)
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from hdbench.annotating.events import Reading, StageName, ValueKey
+from hdbench.annotating.events import Reading, ValueKey
 from hdbench.annotating.people import People
 from hdbench.common.letters import Case, folded, text_of
 
@@ -60,14 +60,6 @@ class CheckedValues:
     def plans(self) -> set[str]:
         """Return the hashes of the plans that there are readings for."""
         return set(self._by_plan)
-
-    def plans_with(self, stage: StageName) -> set[str]:
-        """Return the hashes of the plans of which values of a stage were read."""
-        return {
-            plan
-            for plan, readings in self._by_plan.items()
-            if any(reading.stage == stage for reading in readings)
-        }
 
     def add(self, reading: Reading) -> None:
         """Keep a reading; when this returns it is on disk. Call it with the reader's lock.

@@ -40,6 +40,13 @@ class CheckedPlan(Protocol):
             HdbenchError: they cannot be read.
         """
 
+    def check_open(self) -> None:
+        """Refuse to read on once something was decided by what was read.
+
+        Raises:
+            HdbenchError: it was.
+        """
+
     def advance(self) -> None:
         """Learn from the first stage, and draw the second; nothing if that is done already.
 
@@ -138,6 +145,7 @@ class ValueCheck(ValuePage):
             HdbenchError: it cannot be saved.
         """
         seconds = _seconds(body.get("seconds"))
+        self._plan.check_open()
         with self.lock, self._values.people.writing(self.person):
             self._refresh()
             stage, key, turn = self._place(number)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from hdbench.benchmarks.benchmark import PEOPLE
+from hdbench.benchmarks.benchmark import LEDGER, PEOPLE
 from hdbench.common.jsonio import full_disk_errors
 from hdbench.common.os_errors import parents_of
 from hdbench.errors import HdbenchError
@@ -68,6 +68,8 @@ def _replace(target: Path, beside: Path) -> None:
     if target.exists():
         if (target / PEOPLE).is_dir():  # what people read is not built, and is kept
             shutil.copytree(target / PEOPLE, beside / PEOPLE, symlinks=True)
+        if (target / LEDGER).is_file():
+            shutil.copy2(target / LEDGER, beside / LEDGER, follow_symlinks=False)
         target.rename(old)
     beside.rename(target)
     shutil.rmtree(old, ignore_errors=True)

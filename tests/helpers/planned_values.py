@@ -11,7 +11,7 @@ from hdbench.annotating.events import Reading
 from hdbench.common.jsonio import write_json
 from hdbench.trust.applying import apply
 from hdbench.trust.control import check_control, read_control
-from hdbench.trust.decision import decide
+from hdbench.trust.deciding import decide
 from hdbench.trust.learned_files import learn_once, open_verification, read_learned
 from hdbench.trust.plan import PlanOptions, make_plan, read_plan, write_plan
 from hdbench.trust.runs import fields_called

@@ -11,7 +11,8 @@ from PIL import Image
 
 from hdbench.annotating.events import Reading
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.trust.decision import Decision, decide
+from hdbench.trust.deciding import decide
+from hdbench.trust.decision import Decision
 from hdbench.trust.learned_files import learn_once
 from hdbench.trust.plan import PlanOptions, make_plan, read_plan, write_plan
 
@@ -20,7 +21,7 @@ STAGE = {
     "unreadable": 0,
     "damaged": 0,
     "unsettled": 0,
-    "people": 2,
+    "readers": {"anna": 270, "ben": 30},
     "twice": 30,
     "same": 29,
     "seconds": 8.0,
@@ -75,11 +76,6 @@ DECISION = {
         "title": FIELD | {"promised": False},
         "year": FIELD | {"promised": False},
     },
-    "what_if": [
-        {"limit": 0.02, "accepted": 0},
-        {"limit": 0.03, "accepted": 500},
-        {"limit": 0.1, "accepted": 900},
-    ],
     "examples": [
         {"item": "0007", "field": "year", "value": "1924", "truth": "1942", "outcome": "value"},
         {"item": "0008", "field": "title", "value": "", "truth": "Else", "outcome": "value"},
@@ -89,10 +85,6 @@ DECISION = {
     "expected_by_field": {
         "title": {"values": 1_000, "wrong": 0.2},
         "year": {"values": 1_000, "wrong": 0.1},
-    },
-    "expected_by_sign": {
-        "runs_agree": {"values": 1_500, "wrong": 0.04},
-        "runs_differ": {"values": 500, "wrong": 0.48},
     },
     "warnings": [],
 }

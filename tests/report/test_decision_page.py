@@ -64,7 +64,6 @@ def test_sentences_and_figures_come_first(decision_page):
         "11 wrong values expected among those accepted; at most 20",
         "Next: hdbench trust apply plan.yaml --out OUT",
         "No. Of the values that were read, 1.5% were wrong",
-        "It is not promised",
         "We accept these values as described here.",
         "Name and signature",
     ]
@@ -77,12 +76,7 @@ def test_the_tables_by_hand(decision_page):
     table = rows(decision_page(made()))
     # Accepted of its values, read, wrong, bound, and what was expected among all its values.
     assert ["title", "350 (35.0%)", "200", "3 (1.5%)", "4.0%", "20.0%"] in table
-    assert ["2%", "0 (0.0%)"] in table
-    assert ["5% (planned)", "700 (35.0%)"] in table
-    assert ["10%", "900 (45.0%)"] in table
-    assert ["The models differ", "500", "48.0%"] in table
     assert ["5.0%", "1,200 (60.0%)", "400", "6", "2.80%", "chosen"] in table
-    assert table.index(["2%", "0 (0.0%)"]) < table.index(["5% (planned)", "700 (35.0%)"])
 
 
 def test_a_field_above_the_limit_is_marked_and_others_say_none(decision_page):
@@ -205,13 +199,10 @@ def eleven(tmp_path_factory):
             "values": {"fields": [{"name": name, "share": 0.06} for name in FIELDS[:4]]},
         },
     ]
-    signs = ["runs_agree", "runs_differ", "empty", "text_comes_again", "text_once"]
-    signs += ["shape_comes_again", "shape_once"]
     decision = made(
         groups=[{"fields": FIELDS, "cuts": [CUT], "cut": 50_000_000}],
         by_field={name: FIELD | {"promised": False} for name in FIELDS},
         expected_by_field={name: {"values": 1_000, "wrong": 0.1} for name in FIELDS},
-        expected_by_sign={name: {"values": 1_500, "wrong": 0.04} for name in signs},
         examples=[example | {"item": f"000{number}"} for number in range(5)],
         warnings=warnings,
     )

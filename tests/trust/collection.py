@@ -16,7 +16,7 @@ from hdbench.annotating.events import Reading
 from hdbench.benchmarks.benchmark import LEDGER, PEOPLE, load_benchmark
 from hdbench.trust.applying import apply
 from hdbench.trust.control import read_control
-from hdbench.trust.decision import decide
+from hdbench.trust.deciding import decide
 from hdbench.trust.learned_files import learn_once, learned_file
 from hdbench.trust.plan import PlanOptions, make_plan, write_plan
 

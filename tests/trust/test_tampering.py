@@ -126,14 +126,14 @@ def test_cuts_are_those_that_follow(cards):
     "key",
     [
         *("answered", "wrong", "learned_from", "intercept", "coefficients"),
-        *("expected", "by_field", "by_sign", "readings"),
+        *("expected", "by_field", "readings"),
     ],
 )
 def test_verify_notices_what_was_learned_otherwise(cards, key):
     learned = cards.plan_file.with_name("learned.yaml")
     value = keys(learned)[key]
     smaller = value - 1 if isinstance(value, int | float) else other(value)
-    if key in ("expected", "by_field", "by_sign"):
+    if key in ("expected", "by_field"):
         smaller = json.loads(json.dumps(value).replace('"wrong": 0.', '"wrong": 0.1'))
     change(learned, key, smaller, hashed=Learned)
 

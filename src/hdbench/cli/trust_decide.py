@@ -22,7 +22,8 @@ from hdbench.common.translation import current_language
 from hdbench.errors import Message, escaped
 from hdbench.output.report.decision_page import check_page, write_decision_page
 from hdbench.trust.cuts import BILLION
-from hdbench.trust.decision import Decision, ReadCut, decide
+from hdbench.trust.deciding import decide
+from hdbench.trust.decision import Decision, ReadCut
 from hdbench.trust.plan import read_plan
 from hdbench.trust.sealed import check_replaceable
 from hdbench.trust.words import sentences, warning_in_words, worry
@@ -44,8 +45,8 @@ def command(
         paths: The plan; all of its values are read. Before it, the
             benchmark that has what was read, if it is not the one that the plan names.
         json_out: Write everything to this file.
-        page: Write a page for those who sign the decision: sentences, fields, examples, and what
-            other limits would have allowed. It prints on two sides.
+        page: Write a page for those who sign the decision: sentences, fields and examples. It
+            prints on two sides.
         wage: What an hour of a person costs, in US dollars.
     """
     benchmark, plan_file = split_benchmark_and_one(paths)
@@ -82,7 +83,6 @@ def print_decision(console: Console, decision: Decision, work: Work) -> None:
     console.print()
     _print_cuts(console, decision)
     _print_fields(console, decision)
-    _print_limits(console, decision)
     answer = worry(decision, language)
     print_line(console, Message("Do I need to worry? {answer}", answer=answer))
     for warned in decision.warnings:
@@ -146,14 +146,4 @@ def _print_fields(console: Console, decision: Decision) -> None:
         elif decision.by_field:
             cells = [localized("none"), "", "", ""]
         table.add_row(heading(name, FIELD_WIDTH), *cells, number(expected.wrong, ".1%"))
-    console.print(table)
-
-
-def _print_limits(console: Console, decision: Decision) -> None:
-    table = localized_table(
-        "What other limits would have allowed: not promised", right=("limit", "accepted", "share")
-    )
-    for other in decision.what_if:
-        cells = (number(other.accepted, ","), number(other.accepted / decision.values, ".1%"))
-        table.add_row(number(other.limit, ".0%"), *cells)
     console.print(table)

@@ -32,7 +32,8 @@ from hdbench.trust.applied_folder import (
 )
 from hdbench.trust.applying import apply
 from hdbench.trust.control import ControlSample, check_control, read_control
-from hdbench.trust.decision import Decision, decide
+from hdbench.trust.deciding import decide
+from hdbench.trust.decision import Decision
 from hdbench.trust.finishing import LAST
 from hdbench.trust.learned_files import PROBABILITIES, learned_file, read_learned
 from hdbench.trust.learning import second_reading

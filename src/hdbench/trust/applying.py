@@ -45,7 +45,8 @@ from hdbench.trust.applied_folder import (
 )
 from hdbench.trust.control import check_whole, read_control, write_control
 from hdbench.trust.cuts import BILLION
-from hdbench.trust.decision import Decision, decide
+from hdbench.trust.deciding import decide
+from hdbench.trust.decision import Decision
 from hdbench.trust.learned_files import read_learning
 from hdbench.trust.learning import Learning, outcomes_of
 from hdbench.trust.ledger import Ledger

@@ -36,12 +36,12 @@ from hdbench.trust.applied_folder import (
     read_begun,
     taken_in,
 )
-from hdbench.trust.decision import is_wrong
 from hdbench.trust.learning import StageReadings, check_unchanged, outcomes_of, stage_readings
 from hdbench.trust.ledger import Ledger
 from hdbench.trust.plan import CONTROL_DRAW, RIGHTS, Pair, Plan, Right
 from hdbench.trust.runs import Judged, fields_called
 from hdbench.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
+from hdbench.trust.wrong import is_wrong
 
 _HEAD = """\
 # A control sample of hdbench trust apply: accepted values, drawn at random. Read them without

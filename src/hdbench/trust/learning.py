@@ -4,11 +4,12 @@ import datetime
 import hashlib
 import json
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,17 +75,6 @@ LAST_DIGIT = 1.5e-6
 Readings = Mapping[ValueKey, Sequence[Reading]]
 """What people read, by value."""
 
-Sign = Literal[
-    "runs_agree",
-    "runs_differ",
-    "empty",
-    "text_comes_again",
-    "text_once",
-    "shape_comes_again",
-    "shape_once",
-]
-"""A sign of trouble, or of its absence, that a value shows."""
-
 _HEAD = """\
 # What a plan of hdbench trust has learned, and the values to verify it with. It holds only as it
 # is: changing it, even by a letter, makes it void. hdbench annotate FOLDER --only PLAN opens them.
@@ -99,7 +89,7 @@ class StageReadings(Strict):
         unreadable: how many nobody can read; they count as wrong.
         damaged: how many are damaged; they count as wrong.
         unsettled: of how many people do not agree; they count as wrong.
-        people: how many people read.
+        readers: who read how many of them.
         twice: how many values were read by two people.
         same: in how many of these the two say the same.
         seconds: the median of the seconds that a person takes for a value; None if not measured.
@@ -109,7 +99,7 @@ class StageReadings(Strict):
     unreadable: Count
     damaged: Count
     unsettled: Count
-    people: Count
+    readers: dict[str, Count]
     twice: Count
     same: Count
     seconds: Annotated[float, Checked(ge=0)] | None = None
@@ -161,7 +151,6 @@ class Learned(Sealed):
         groups: the fields that are promised together, and their cuts.
         expected: how many values there are, and what is expected of them.
         by_field: path → the same for that field.
-        by_sign: sign of trouble → the same for the values that show it.
         sample: the values of the second stage: item and field, in the order of drawing.
         chosen: the mark of what the runs say of each, see `mark_of`, by which it is found out what
             people have to read again.
@@ -187,7 +176,6 @@ class Learned(Sealed):
     groups: Annotated[tuple[CutGroup, ...], Checked(min_length=1)]
     expected: Expected
     by_field: dict[str, Expected]
-    by_sign: dict[Sign, Expected]
     sample: tuple[Pair, ...]
     chosen: tuple[str, ...]
 
@@ -282,7 +270,7 @@ def stage_readings(
         unreadable=ways.count("unreadable"),
         damaged=ways.count("damaged"),
         unsettled=ways.count("unsettled"),
-        people=len({line.by for lines in of_values for line in lines}),
+        readers=dict(sorted(Counter(line.by for lines in of_values for line in lines).items())),
         twice=agreement.twice,
         same=agreement.same,
         seconds=round(statistics.median(seconds), 1) if seconds else None,
@@ -374,7 +362,6 @@ def _record(
             name: _expected(probabilities[column :: len(values.fields)])
             for column, name in enumerate(values.fields)
         },
-        by_sign={name: _expected(probabilities[shown]) for name, shown in _signs(values)},
         sample=sample,
         chosen=tuple(
             mark_of(choice.text, plan.case)
@@ -650,16 +637,3 @@ def second_stage(
 def _expected(probabilities: Probabilities) -> Expected:
     mean = float(probabilities.mean(dtype=np.float64)) / BILLION if len(probabilities) else 0.0
     return Expected(values=len(probabilities), wrong=round(mean, 6))
-
-
-def _signs(values: ChosenValues) -> Iterator[tuple[Sign, NDArray[np.bool_]]]:
-    """Yield signs of trouble, and which values show them."""
-    if values.runs > 1:
-        yield "runs_agree", (values.same == values.runs - 1).ravel()
-        yield "runs_differ", (values.same < values.runs - 1).ravel()
-    yield "empty", values.empty.ravel()
-    filled = ~values.empty.ravel()
-    yield "text_comes_again", filled & (values.text_count > 1).ravel()
-    yield "text_once", filled & (values.text_count == 1).ravel()
-    yield "shape_comes_again", filled & (values.shape_count > 1).ravel()
-    yield "shape_once", filled & (values.shape_count == 1).ravel()

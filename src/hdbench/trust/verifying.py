@@ -5,7 +5,8 @@ from pathlib import Path
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.verify import differences
-from hdbench.trust.decision import MOVABLE, Decision, decided, read_decision
+from hdbench.trust.deciding import decided
+from hdbench.trust.decision import MOVABLE, Decision, read_decision
 from hdbench.trust.learned_files import check_planned, read_learning
 from hdbench.trust.learning import learned_again
 from hdbench.trust.ledger import Ledger

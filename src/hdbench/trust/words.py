@@ -156,12 +156,6 @@ def _what_would_help(decision: Decision, text: Any, titles: Titles) -> Iterator[
         yield text("help_small" if is_good else "help_no_more")
     if decision.each_field:
         yield text("help_each")
-    for other in sorted(decision.what_if, key=lambda other: other.limit):
-        if other.limit > decision.limit and other.accepted:
-            share = other.accepted / decision.values
-            limit = 100 * other.limit
-            yield text("help_limit", limit=limit, accepted=other.accepted, share=share)
-            break
     if len(decision.runs) == 1:
         yield text("help_run")
     bad = [

@@ -1,5 +1,6 @@
 """The page of a decision: for the director who signs it."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from functools import partial
@@ -15,10 +16,12 @@ from hdbench.common.templates import shown
 from hdbench.common.texts import written
 from hdbench.common.thumbnails import ItemPicture, pictures
 from hdbench.common.times import time_in_words
+from hdbench.common.translation import translated
 from hdbench.display.differences import TextPart, differences
 from hdbench.errors import HdbenchError
 from hdbench.output.report.items import Value, cut
 from hdbench.output.report.rendering import TEXTS, render
+from hdbench.trust.deciding import changed_since
 from hdbench.trust.decision import AcceptedField, Decision, WrongExample
 from hdbench.trust.learning import Expected, StageReadings
 from hdbench.trust.words import TEXTS as TRUST_TEXTS
@@ -116,6 +119,7 @@ def decision_page(
             a partial one.
     """
     titles = benchmark.field_titles(language)
+    changed = changed_since(decision.plan, benchmark)
     first, *others = sentences(decision, work, language, titles)
     return render(
         "decision.html",
@@ -126,16 +130,15 @@ def decision_page(
         others=[_said(sentence) for sentence in others],
         worry=_said(worry(decision, language)),
         warnings=[
-            _said(warning_in_words(warning, language, titles)) for warning in decision.warnings
+            *([_said(translated(changed, language))] if changed else []),
+            *(_said(warning_in_words(warning, language, titles)) for warning in decision.warnings),
         ],
         work=work,
         time=time_in_words(work.hours, language),
         cost=None if work.cost is None else written(work.cost, 0, language),
         fields=list(_fields(decision, titles)),
-        signs=_signs(decision, language),
         examples=list(_examples(decision, benchmark, titles)),
         method=_method(decision, language),
-        limits=_limits(decision),
         wrong_share=decision.learned_wrong / max(1, decision.learned_from),
         several=len(decision.groups) > 1,
         listed=_listed,
@@ -167,24 +170,17 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(cut(name, MAX_TEXT // 10) for name in names)
 
 
+def _readers(decision: Decision) -> str:
+    """Return who read how many values, those most of all first."""
+    read = Counter(decision.second.readers)
+    if decision.first:
+        read.update(decision.first.readers)
+    return _listed([f"{name} ({number:,})" for name, number in read.most_common()])
+
+
 def _fields(decision: Decision, titles: Titles) -> Iterator[AcceptedFieldRow]:
     for name, expected in decision.expected_by_field.items():
         yield AcceptedFieldRow(cut(titles(name)), decision.by_field.get(name), expected)
-
-
-def _limits(decision: Decision) -> list[tuple[float, int, bool]]:
-    """Return limits, how many values they allow, and whether it is the limit that was planned."""
-    others = [(other.limit, other.accepted, False) for other in decision.what_if]
-    return sorted([*others, (decision.limit, decision.accepted, True)])
-
-
-def _signs(decision: Decision, language: str) -> dict[str, Expected]:
-    """Return signs of trouble in words, those with the most wrong values first."""
-    shown = [(expected.wrong, name) for name, expected in decision.expected_by_sign.items()]
-    return {
-        TRUST_TEXTS.text(f"sign_{name}", language): decision.expected_by_sign[name]
-        for wrong, name in sorted(shown, reverse=True)
-    }
 
 
 def _examples(decision: Decision, benchmark: Benchmark, titles: Titles) -> Iterator[ShownExample]:
@@ -233,7 +229,7 @@ def _method(decision: Decision, language: str) -> dict[str, str]:
     tell = partial(TEXTS.text, language=language)
 
     def stage(readings: StageReadings) -> str:
-        return tell("stage_of", count=readings.people, **readings.model_dump())
+        return tell("stage_of", count=len(readings.readers), **readings.model_dump())
 
     learned_from = "agreement" if len(decision.runs) > 1 else "alone"
     fields = len(decision.expected_by_field)
@@ -244,6 +240,8 @@ def _method(decision: Decision, language: str) -> dict[str, str]:
             "items_of", items=decision.items, values=decision.values, fields=fields
         ),
         "method_runs": _listed(decision.runs),
+        "method_draw": tell("draw_of", count=decision.plans, seed=decision.seed),
+        "method_readers": _readers(decision),
         "method_confidence": tell(f"confidence_{learned_from}"),
         "method_right": TRUST_TEXTS.text(counted(decision.right, decision.case), language),
         **({"method_first": stage(first)} if first else {"method_source": decision.source or ""}),

@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hdbench.annotating.checking.checked_values import settled
+from hdbench.annotating.checking.queue import ReadingStage, mark_of
+from hdbench.annotating.events import Reading, ValueKey
 from hdbench.common.letters import folded
 from hdbench.statistics.logistic import fit
 from hdbench.trust.chosen import (
@@ -47,10 +50,14 @@ class Recorded(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """What a sample accepts: the share of all values, and whether more is wrong than the limit."""
+    """What a sample accepts: the share of all values, and whether more is wrong than the limit.
+
+    And how many values were read again.
+    """
 
     share: float
     is_broken: bool
+    again: int
 
 
 def recorded(benchmark, paths):
@@ -77,36 +84,45 @@ def recorded(benchmark, paths):
     return Recorded(values, np.array(wrong))
 
 
-def draw(runs, terms, learn=300, learned_from=None):
+def draw(runs, terms, learn=300, learned_from=None, slips=0.0):
     """Learn from a random half of the cards, and accept of the other one.
 
     Args:
         runs: the runs.
         terms: what the plan says; its seed draws everything.
         learn: how many values are read to learn from.
-        learned_from: other runs of the same benchmark, whose values were read to learn from.
+        learned_from: other runs of the same benchmark, 300 of whose values were read before.
+        slips: the share of readings to verify it in which somebody makes a mistake.
     """
     rng = np.random.default_rng([terms.seed, 1])
     items = rng.permutation(len(runs.values.items))
     first, rest = np.split(items, [len(items) // 2])
     scales = _scales(runs.columns(rest))
-    source, of_source = runs, scales
+    shared, prior = set(runs.names), None
     if learned_from is not None:
-        first = first[first < len(learned_from.values.items)]
-        source, of_source = learned_from, _scales(learned_from.columns(first))
-    picked = rng.integers(first.size * len(runs.values.fields), size=learn)
-    columns, wrong = source.columns(first)[picked], source.wrong[first].ravel()[picked]
-    shared = [
-        name
-        for name, varies in zip(source.names, of_source.varies, strict=True)
-        if varies and scales.varies[runs.names.index(name)]
+        known = first[first < len(learned_from.values.items)]
+        of_source = _scales(learned_from.columns(known))
+        shared = {
+            name
+            for name, varies in zip(learned_from.names, of_source.varies, strict=True)
+            if varies
+        }
+    used = [
+        place for place, name in enumerate(runs.names) if name in shared and scales.varies[place]
     ]
-    used = [source.names.index(name) for name in shared]
-    intercept, fitted = fit(of_source.scaled(columns)[:, used], wrong)
-    coefficients = dict(zip(shared, np.round(fitted, 6).tolist(), strict=True))
+    if learned_from is not None:
+        picked = rng.integers(known.size * len(runs.values.fields), size=300)
+        columns = of_source.scaled(learned_from.columns(known)[picked])
+        places = [learned_from.names.index(runs.names[place]) for place in used]
+        _, prior = fit(columns[:, places], learned_from.wrong[known].ravel()[picked])
+    picked = rng.integers(first.size * len(runs.values.fields), size=learn)
+    columns, wrong = runs.columns(first)[picked], runs.wrong[first].ravel()[picked]
+    intercept, fitted = fit(scales.scaled(columns)[:, used], wrong, prior)
+    names = [runs.names[place] for place in used]
+    coefficients = dict(zip(names, np.round(fitted, 6).tolist(), strict=True))
     probabilities = probabilities_of(runs.values, scales, round(intercept, 6), coefficients)
     by_item = probabilities.reshape(runs.wrong.shape)[rest]
-    return _accepted(by_item, runs.wrong[rest], terms, rng)
+    return _accepted(by_item, runs.wrong[rest], terms, rng, slips)
 
 
 def _scales(columns):
@@ -114,20 +130,44 @@ def _scales(columns):
     return Scales(columns.mean(axis=0), np.where(constant, 0.0, columns.std(axis=0)))
 
 
-def _accepted(by_item, wrong, terms, rng):
+def _accepted(by_item, wrong, terms, rng, slips):
     assert by_item.max() <= BILLION
     chosen = choose_cuts(terms, np.tile(by_item, (COPIES if terms.each_field else 1, 1)))
-    accepted, is_broken = 0, False
+    accepted, again, is_broken = 0, 0, False
     for fields, cuts in chosen:
         probabilities, is_wrong = by_item[:, fields].ravel(), wrong[:, fields].ravel()
         candidates = np.flatnonzero(probabilities <= cuts[-1])
         read = candidates[rng.integers(len(candidates), size=terms.verify // len(chosen))]
         large = [(cut, LARGE) for cut in cuts]
         risk = terms.risk / len(chosen)
-        steps = walk_cuts(large, probabilities[read], is_wrong[read], terms.limit, risk)
+        seen, more = people_see(is_wrong[read], slips, rng)
+        again += more
+        steps = walk_cuts(large, probabilities[read], seen, terms.limit, risk)
         passed = [cut for cut, step in zip(cuts, steps, strict=False) if step.accepted]
         if passed:
             passes = probabilities <= passed[-1]
             accepted += int(passes.sum())
             is_broken |= is_wrong[passes].mean() > terms.limit
-    return Drawn(accepted / wrong.size, is_broken)
+    return Drawn(accepted / wrong.size, is_broken, again)
+
+
+def people_see(wrong, slips, rng):
+    """Which values are wrong by what people read, and how many readings came after the first ones.
+
+    Models say something else than the truth of wrong values; no two slips are the same. Each
+    reading is by another person.
+    """
+    keys = [ValueKey("item", str(place)) for place in range(len(wrong))]
+    stage = ReadingStage("verify", keys, "counts", [mark_of("models", "counts")] * len(keys))
+    readings, turn = {}, 0
+    while to_read := stage.to_read(readings):
+        for key in to_read:
+            truth = "truth" if wrong[int(key.field)] else "models"
+            said = f"slip {turn}" if rng.random() < slips else truth
+            made = {"item": key.item, "field": key.field, "what": "value", "value": said}
+            reading = Reading.model_construct(**made, by=f"person {turn}", turn=1)
+            readings.setdefault(key, []).append(reading)
+        turn += 1
+    outcomes = [settled(readings[key], "counts") for key in keys]
+    more = sum(map(len, readings.values())) - len(keys)
+    return np.array([outcome.value != "models" for outcome in outcomes]), more

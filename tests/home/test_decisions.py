@@ -324,7 +324,7 @@ def test_where_nothing_can_be_accepted_reading_is_kept(cards):
         ({"limit": "five"}, "five: must be a percentage"),
         ({"limit": "0"}, "0: must be a percentage above 0 and at most 50"),
         ({"limit": "nan"}, "nan: must be a percentage"),
-        ({"learn": "395"}, "400 values are too few"),
+        ({"learn": "395"}, "of 400 values"),
     ],
 )
 def test_plan_that_cannot_be_is_refused(cards, changed, why):

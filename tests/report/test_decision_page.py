@@ -156,7 +156,6 @@ EACH = {
     ],
     "by_field": {"title": FIELD | {"promised": True}},
     "source": "hdb/last-year",
-    "first": None,
 }
 
 

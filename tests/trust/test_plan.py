@@ -71,7 +71,7 @@ def test_chosen_fields(catalogue):
         ({"verify": 113, "limit": 0.02}, "113 values to verify are too few: at least 114"),
         (
             {"learn": 5955, "verify": 45},
-            "6,000 values are too few: 5,955 of them",
+            "with 2,000 items nothing can be accepted: of 6,000 values, 5,955 are",
         ),
         ({"learn": 0}, "--values: 0 values to learn from"),
         ({"tries": 6}, "--tries: must be from 1 to 5"),

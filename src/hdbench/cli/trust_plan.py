@@ -16,9 +16,11 @@ from hdbench.common.times import time_message
 from hdbench.errors import HdbenchError, Message
 from hdbench.trust.cuts import values_for_promise
 from hdbench.trust.learned_files import check_place
+from hdbench.trust.likely import likely_in_words, likely_shares
 from hdbench.trust.plan import (
     DEFAULT_LEARN,
     DEFAULT_VERIFY,
+    LEARN_WITH_SOURCE,
     MAX_TRIES,
     Plan,
     PlanOptions,
@@ -54,7 +56,7 @@ def command(
             Before them, the benchmark with all items, which need no ground truth; run folders name
             it.
         values: How many values are read to learn from, and how many to verify it; by default
-            300+600.
+            300+600, or 100+600 with --learn-from.
         limit: The largest share of wrong values among those accepted.
         fields: The fields whose values may be accepted, with commas between them; by default all
             that an item has one value of.
@@ -64,8 +66,8 @@ def command(
             capitals, and a rule of the mapping sets them right.
         each_field: Promise the limit for each field alone, for those fields where it seems to be in
             reach. It takes more values.
-        learn_from: Learn from a benchmark of the same fields whose values are checked already, and
-            runs on it, such as last year's sample: only the values to verify are read.
+        learn_from: Learn from a benchmark of the same fields, too, whose values are checked
+            already, and runs on it, such as last year's sample: fewer values are read.
         tries: How many times the limit may be verified, with one plan each; the risk is shared
             between them.
         after: The plan of the try before.
@@ -91,42 +93,36 @@ def command(
     plan = make_plan(benchmark, runs, options)
     check_place(out)
     write_plan(out, plan, benchmark.folder)
-    print_plan(Console(), plan, out)
+    likely = None if each_field else likely_in_words(likely_shares(plan, benchmark, out))
+    print_plan(Console(), plan, out, likely)
 
 
 def _stages(values: str | None, *, has_source: bool) -> tuple[int, int]:
     """Return how many values are read to learn from and to verify."""
     if values is None:
-        return (0 if has_source else DEFAULT_LEARN), DEFAULT_VERIFY
-    match = re.fullmatch(r"\s*(?:(\d{1,9})\s*\+)?\s*(\d{1,9})\s*", values)
-    if match is None or (match[1] is None and not has_source):
+        return (LEARN_WITH_SOURCE if has_source else DEFAULT_LEARN), DEFAULT_VERIFY
+    match = re.fullmatch(r"\s*(\d{1,9})\s*\+\s*(\d{1,9})\s*", values)
+    if match is None:
         raise HdbenchError(
             "--values {values}: must be two numbers, such as 300+600: values to learn from, and "
             "values to verify",
             values=values[:100],
         )
-    if has_source and int(match[1] or 0):
-        raise HdbenchError(
-            "--values {values}: with --learn-from, only the values to verify are read: give one "
-            "number, such as 600",
-            values=values[:100],
-        )
-    return int(match[1] or 0), int(match[2])
+    return int(match[1]), int(match[2])
 
 
-def print_plan(console: Console, plan: Plan, path: Path) -> None:
+def print_plan(console: Console, plan: Plan, path: Path, likely: Message | None) -> None:
     """Print a plan, what may come of it, and the next step.
 
     Args:
         console: the terminal.
         plan: the plan.
         path: its file.
+        likely: what it is likely to let through.
     """
     title = Message(
         "{learn:,} of {of:,} values drawn to learn from; {verify:,} will be drawn to verify it, "
-        "seed {seed}"
-        if plan.source is None
-        else "{verify:,} of {of:,} values will be drawn to verify what is learned, seed {seed}",
+        "seed {seed}",
         learn=plan.learn,
         verify=plan.verify,
         of=plan.items * len(plan.fields),
@@ -136,7 +132,7 @@ def print_plan(console: Console, plan: Plan, path: Path) -> None:
     print_line(console, Message("runs: {names}", names=", ".join(run.name for run in plan.runs)))
     if plan.source:
         source = Message(
-            "learns from {count:,} values of {benchmark} {version} that are checked already",
+            "learns from {count:,} values of {benchmark} {version}, too, that are checked already",
             count=plan.source.values,
             benchmark=plan.source.benchmark,
             version=plan.source.version,
@@ -154,6 +150,8 @@ def print_plan(console: Console, plan: Plan, path: Path) -> None:
         right=_right(plan),
     )
     print_line(console, promise)
+    if likely:
+        print_line(console, likely)
     if plan.tries > 1:
         this = Message(
             "try {number} of {tries}, which share the risk",
@@ -171,17 +169,13 @@ def print_plan(console: Console, plan: Plan, path: Path) -> None:
         print_line(console, left_out)
     console.print(localized("hash: {hash}", hash=plan.hash()), markup=False, highlight=False)
     console.print(printable(str(path)))
-    advice = (
-        Message(
-            "next: hdbench annotate {benchmark} --only {path}: read {count:,} values, about "
-            "{time}; the values to verify come after them",
-            benchmark=plan.benchmark,
-            path=path,
-            count=plan.learn,
-            time=time_message(plan.learn * SECONDS_PER_VALUE / 3600),
-        )
-        if plan.source is None
-        else Message("next: hdbench trust learn {path}", path=path)
+    advice = Message(
+        "next: hdbench annotate {benchmark} --only {path}: read {count:,} values, about {time}; "
+        "the values to verify come after them",
+        benchmark=plan.benchmark,
+        path=path,
+        count=plan.learn,
+        time=time_message(plan.learn * SECONDS_PER_VALUE / 3600),
     )
     print_line(console, advice)
 

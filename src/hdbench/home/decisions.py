@@ -15,7 +15,7 @@ from hdbench.annotating.working.worked_values import WorkedValues
 from hdbench.benchmarks.benchmark import METADATA, PEOPLE, Benchmark, load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.common.os_errors import write_errors
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message
 from hdbench.home.background import TaskView
 from hdbench.home.stamped import Stamped, is_as_new, stamp_of
 from hdbench.home.state import Decided
@@ -37,6 +37,7 @@ from hdbench.trust.decision import Decision
 from hdbench.trust.finishing import LAST
 from hdbench.trust.learned_files import PROBABILITIES, learned_file, read_learned
 from hdbench.trust.learning import second_reading
+from hdbench.trust.likely import likely_in_words, likely_shares
 from hdbench.trust.plan import Plan, PlanOptions, make_plan, read_plan, write_plan
 from hdbench.trust.sealed import kind_of
 from hdbench.trust.states import doubtful_values
@@ -182,7 +183,7 @@ class Decisions:
         loaded = load_benchmark(str(self._collection.built))
         return replace(loaded, id=self._collection.built_name)
 
-    def make(self, runs: Sequence[Path], options: PlanOptions) -> Path:
+    def make(self, runs: Sequence[Path], options: PlanOptions) -> Message:
         """Draw the values to read first, and write the plan into a folder of its own.
 
         Args:
@@ -190,7 +191,7 @@ class Decisions:
             options: the options.
 
         Returns:
-            The plan's file.
+            What it is likely to let through.
 
         Raises:
             HdbenchError: see `make_plan`; or the collection cannot be built.
@@ -204,7 +205,7 @@ class Decisions:
         ]
         plan = plan.model_copy(update={"runs": tuple(named)})
         write_plan(folder / PLAN, plan, self._collection.built)
-        return folder / PLAN
+        return likely_in_words(likely_shares(plan, self.dataset(), folder / PLAN))
 
     def deciding(self, view: DecisionView) -> TaskView:
         """Return the work that decides by the plan, all of whose values are read."""

@@ -20,7 +20,9 @@ GRADIENT = 1e-9
 decimals."""
 
 
-def fit(columns: Array, outcomes: NDArray[np.bool_]) -> tuple[float, Array]:
+def fit(
+    columns: Array, outcomes: NDArray[np.bool_], prior: Array | None = None
+) -> tuple[float, Array]:
     """Return the intercept and the coefficients that minimise log-loss and penalty.
 
     The intercept is not penalised. With a penalty there is exactly one minimum; where all outcomes
@@ -30,6 +32,7 @@ def fit(columns: Array, outcomes: NDArray[np.bool_]) -> tuple[float, Array]:
     Args:
         columns: a row for each observation; the columns have about mean 0 and standard deviation 1.
         outcomes: whether it is so in each row; at least one row.
+        prior: the coefficients that cost nothing; 0 for each by default.
 
     Example:
         >>> columns = np.array([[-1.0], [-1.0], [1.0], [1.0]])
@@ -44,11 +47,19 @@ def fit(columns: Array, outcomes: NDArray[np.bool_]) -> tuple[float, Array]:
         weights, target = np.append(weights, 0.5), np.append(target, 1 - target[0])
     penalty = np.full(rows.shape[1], RIDGE)
     penalty[0] = 0.0
-    coefficients = np.zeros(rows.shape[1])
-    loss = _loss(rows, weights, target, penalty, coefficients)
+    prior = np.zeros(columns.shape[1]) if prior is None else prior
+    start = np.concatenate([[0.0], prior])
+    coefficients = start
+
+    def loss_of(tried: Array) -> float:
+        logits = rows @ tried
+        log_loss = np.logaddexp(0, logits) - target * logits
+        return float(weights @ log_loss + 0.5 * penalty @ (tried - start) ** 2)
+
+    loss = loss_of(coefficients)
     for _ in range(MAX_STEPS):
         chance = probability(rows @ coefficients)
-        gradient = rows.T @ (weights * (chance - target)) + penalty * coefficients
+        gradient = rows.T @ (weights * (chance - target)) + penalty * (coefficients - start)
         if np.abs(gradient).max() < GRADIENT:
             break
         curvature = (rows.T * (weights * chance * (1 - chance))) @ rows + np.diag(penalty)
@@ -56,7 +67,7 @@ def fit(columns: Array, outcomes: NDArray[np.bool_]) -> tuple[float, Array]:
         most = loss + ROUNDING * (1 + loss)
         while True:
             tried = coefficients - step
-            reached = _loss(rows, weights, target, penalty, tried)
+            reached = loss_of(tried)
             if reached <= most:
                 break
             step /= 2  # a full step may lead too far where probabilities are extreme
@@ -67,9 +78,3 @@ def fit(columns: Array, outcomes: NDArray[np.bool_]) -> tuple[float, Array]:
 def probability(logits: Array) -> Array:
     """Return the probabilities that belong to logits."""
     return np.asarray(0.5 * (1 + np.tanh(0.5 * logits)))
-
-
-def _loss(rows: Array, weights: Array, target: Array, penalty: Array, coefficients: Array) -> float:
-    logits = rows @ coefficients
-    log_loss = np.logaddexp(0, logits) - target * logits
-    return float(weights @ log_loss + 0.5 * penalty @ coefficients**2)

@@ -152,17 +152,15 @@ def decided(
     learned, probabilities = learning
     readings = _readings(plan, learned, ledger, benchmark)
     ids = list(benchmark.ids())
-    first: dict[ValueKey, Settled] = {}
-    if plan.source is None:
-        stage = ReadingStage("learn", plan.first_stage, plan.case)
-        first = outcomes_of(stage, readings, benchmark, plan_file)
-        if outcomes_sha256(first) != learned.readings_sha256:
-            raise HdbenchError(
-                "{benchmark}: what people read of the first stage is not what {place} has learned "
-                "from: restore the folder people",
-                benchmark=benchmark.id,
-                place=plan_file,
-            )
+    stage = ReadingStage("learn", plan.first_stage, plan.case)
+    first = outcomes_of(stage, readings, benchmark, plan_file)
+    if outcomes_sha256(first) != learned.readings_sha256:
+        raise HdbenchError(
+            "{benchmark}: what people read of the first stage is not what {place} has learned "
+            "from: restore the folder people",
+            benchmark=benchmark.id,
+            place=plan_file,
+        )
     outcomes = outcomes_of(second_reading(plan, learned), readings, benchmark, plan_file)
     opening = (
         nullcontext(runs) if runs else opened_runs(plan.runs, plan.fields, benchmark, plan_file)
@@ -482,7 +480,7 @@ def _twins(plan: Plan, first: Sequence[_ReadByRuns]) -> Iterator[Warned]:
 
 def _warnings(plan: Plan, decision: Decision, first: Sequence[_ReadByRuns]) -> Iterator[Warned]:
     """Yield what to know about a decision, the most serious first."""
-    stages = [stage for stage in (decision.first, decision.second) if stage]
+    stages = (decision.first, decision.second)
     yield from _implausible(plan, decision, first)
     yield from _twins(plan, first)
     twice, same = (sum(getattr(stage, name) for stage in stages) for name in ("twice", "same"))

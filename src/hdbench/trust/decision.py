@@ -166,10 +166,10 @@ class Decision(Strict):
         right: see `Plan`.
         case: see `Plan`.
         each_field: see `Plan`.
-        source: the benchmark that it learned from; None for the first stage.
+        source: another benchmark that it learned from, too.
         learned_from: how many values it learned from.
         learned_wrong: how many of these were wrong, to the letter.
-        first: what people read in the first stage; None with a source.
+        first: what people read in the first stage.
         second: what people read in the second stage.
         readings_sha256: sha256 of the readings of the second stage, which are closed.
         seed: the seed of all draws.
@@ -210,7 +210,7 @@ class Decision(Strict):
     source: str | None
     learned_from: Count
     learned_wrong: Count
-    first: StageReadings | None
+    first: StageReadings
     second: StageReadings
     readings_sha256: Sha256
     seed: Annotated[int, Checked(ge=0)]
@@ -236,8 +236,8 @@ class Decision(Strict):
     @property
     def seconds(self) -> float | None:
         """Return the median of the seconds that a person took for a value; None if unknown."""
-        measured = [stage.seconds for stage in (self.second, self.first) if stage is not None]
-        return next((seconds for seconds in measured if seconds is not None), None)
+        second = self.second.seconds
+        return self.first.seconds if second is None else second
 
     def seal(self) -> str:
         """Return the hash of all but the times and places."""

@@ -139,10 +139,10 @@ class Learned(Sealed):
         hdbench: the version that learned.
         created: when, in UTC.
         answered: how many items at least one run answered.
-        readings: what people read in the first stage; None where it learned from another source.
+        readings: what people read in the first stage.
         reading_ids: the ids of these readings: what was read of the first stage afterwards, by
             somebody who had not noticed, changes nothing.
-        readings_sha256: sha256 of the outcomes of these readings, or of the source.
+        readings_sha256: sha256 of the outcomes of these readings.
         wrong: how many of the values to learn from were wrong, to the letter.
         learned_from: how many values it learned from.
         intercept: see `coefficients`.
@@ -165,8 +165,8 @@ class Learned(Sealed):
     hdbench: str
     created: str
     answered: Annotated[Count, Checked(ge=1)]
-    readings: StageReadings | None = None
-    reading_ids: tuple[str, ...] = ()
+    readings: StageReadings
+    reading_ids: tuple[str, ...]
     readings_sha256: Sha256
     wrong: Count
     learned_from: Count
@@ -302,7 +302,7 @@ class _Fitted(NamedTuple):
 
 
 class _Described(NamedTuple):
-    """All values of a collection, and those to learn from."""
+    """All values of a collection, those to learn from, and those of another one."""
 
     ids: list[str]
     readings: Readings
@@ -310,6 +310,7 @@ class _Described(NamedTuple):
     values: ChosenValues
     scales: Scales
     examples: _Examples
+    source: _Examples | None
 
 
 def learn(plan: Plan, benchmark: Benchmark, plan_file: Path) -> Learning:
@@ -340,7 +341,7 @@ def _record(
     runs: Runs,
 ) -> Learned:
     """Return what was learned, with the cuts and the second stage that follow from it."""
-    ids, readings, outcomes, values, _, examples = described
+    ids, readings, outcomes, values, _, examples, _ = described
     probabilities = by_item[values.items].ravel()
     groups, sample = second_stage(plan, by_item, ids)
     return Learned(
@@ -348,9 +349,9 @@ def _record(
         hdbench=__version__,
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         answered=len(values.items),
-        readings=None if plan.source else stage_readings(outcomes, readings, plan.case),
+        readings=stage_readings(outcomes, readings, plan.case),
         reading_ids=tuple(line.id for value in outcomes for line in readings[value]),
-        readings_sha256=plan.source.values_sha256 if plan.source else outcomes_sha256(outcomes),
+        readings_sha256=outcomes_sha256(outcomes),
         wrong=int(examples.wrong.sum()),
         learned_from=len(examples.wrong),
         intercept=fitted.intercept,
@@ -391,11 +392,9 @@ def _described(
     check_first_draw(plan, runs, ids, plan_file)
     values = chosen_values(runs, ids, plan.fields)
     scales = scales_of(values)
-    if plan.source is None:
-        examples = _examples(values, scales, runs, _texts_read(outcomes), ids=ids, case=plan.case)
-    else:
-        examples = _from_source(plan, plan_file)
-    return _Described(ids, readings, outcomes, values, scales, examples)
+    examples = _examples(values, scales, runs, _texts_read(outcomes), ids=ids, case=plan.case)
+    source = _from_source(plan, plan_file) if plan.source else None
+    return _Described(ids, readings, outcomes, values, scales, examples, source)
 
 
 def learned_again(
@@ -470,8 +469,6 @@ def check_items(plan: Plan, ids: Sequence[str], benchmark: str, plan_file: Path)
 
 def check_first_draw(plan: Plan, runs: Runs, ids: Sequence[str], plan_file: Path) -> None:
     """Refuse a first stage that the plan's seed does not draw."""
-    if plan.source is not None:
-        return
     drawn = draw_first(runs, ids, plan.fields, plan.learn, plan.seed, without=plan.read_before)
     if drawn != list(plan.sample):
         raise HdbenchError(
@@ -554,16 +551,24 @@ def _from_source(plan: Plan, plan_file: Path) -> _Examples:
 
 
 def _fitted(described: _Described) -> _Fitted:
-    """Return intercept and coefficients, for columns that vary wherever they are."""
-    *_, values, scales, examples = described
-    places = {name: place for place, name in enumerate(examples.names)}
-    used = [
-        name
-        for name, varies in zip(names_of_columns(values), scales.varies, strict=True)
-        if varies and name in places and examples.varies[places[name]]
+    """Return intercept and coefficients, for columns that vary wherever they are.
+
+    Those of another collection are what is expected before values of this one are learned from:
+    deviations from them cost what deviations from 0 do otherwise.
+    """
+    *_, values, scales, examples, source = described
+    known = examples if source is None else source
+    places = {name: place for place, name in enumerate(known.names) if known.varies[place]}
+    own = [
+        place
+        for place, name in enumerate(names_of_columns(values))
+        if scales.varies[place] and name in places
     ]
-    columns = examples.columns[:, [places[name] for name in used]]
-    intercept, coefficients = fit(columns, examples.wrong)
+    used = [examples.names[place] for place in own]
+    prior = None
+    if source is not None:
+        _, prior = fit(source.columns[:, [places[name] for name in used]], source.wrong)
+    intercept, coefficients = fit(examples.columns[:, own], examples.wrong, prior)
     return _Fitted(
         round(intercept, COEFFICIENT_DIGITS),
         {

@@ -76,13 +76,16 @@ def known_sha256(known: Mapping[ValueKey, str]) -> str:
 DEFAULT_LEARN, DEFAULT_VERIFY = 300, 600
 """How many values are read by default in each stage."""
 
+LEARN_WITH_SOURCE = 100
+"""How many are read by default to learn from where others were checked already."""
+
 MAX_VALUES = 100_000
 """Maximum number of values of a stage."""
 
 MAX_TRIES = 5
 """Maximum number of verifications that a plan can provide for."""
 
-FIRST_DRAW, SECOND_DRAW, CONTROL_DRAW, EXAMPLE_DRAW = 3, 4, 5, 6
+FIRST_DRAW, SECOND_DRAW, CONTROL_DRAW, EXAMPLE_DRAW, LIKELY_DRAW = 3, 4, 5, 6, 7
 """Numbers beside the seed for each draw; 0 to 2 draw items."""
 
 Pair = tuple[str, str]
@@ -163,11 +166,11 @@ class Plan(Sealed):
         limit: the largest share of wrong values among those accepted, above 0.0.
         confidence: the confidence of the promise.
         items: how many items there are.
-        learn: how many values are read to learn from; 0 with a source.
+        learn: how many values are read to learn from.
         verify: how many values are read to verify what was learned.
         each_field: whether each field that is promised keeps the limit alone.
         seed: the seed of all draws.
-        source: values that were checked already, to learn from; None to learn from the first stage.
+        source: values of another benchmark that were checked already, to learn from, too.
         tries: how many verifications the promise is shared between.
         after: the hashes of the plans of the tries before.
         read_before: the values that were read for these plans, which are not drawn again.
@@ -193,7 +196,7 @@ class Plan(Sealed):
     limit: Annotated[float, Checked(gt=0, le=MAX_LIMIT)]
     confidence: Annotated[float, Checked(ge=CONFIDENCE, le=CONFIDENCE)]
     items: Annotated[int, Checked(ge=1)]
-    learn: Annotated[int, Checked(ge=0, le=MAX_VALUES)]
+    learn: Annotated[int, Checked(ge=1, le=MAX_VALUES)]
     verify: Annotated[int, Checked(ge=1, le=MAX_VALUES)]
     each_field: bool = False
     seed: Annotated[int, Checked(ge=0)]
@@ -201,12 +204,10 @@ class Plan(Sealed):
     tries: Annotated[int, Checked(ge=1, le=MAX_TRIES)] = 1
     after: tuple[Sha256, ...] = ()
     read_before: tuple[Pair, ...] = ()
-    sample: tuple[Pair, ...]
+    sample: Annotated[tuple[Pair, ...], Checked(min_length=1)]
 
     @model_validator(mode="after")
     def _is_possible(self) -> Self:
-        if (self.source is None) == (not self.sample):
-            raise PydanticCustomError("plan", "learns from a first stage or from a source", {})
         if len(self.after) >= self.tries:
             raise PydanticCustomError("plan", "after: there are no tries left", {})
         return self
@@ -248,12 +249,12 @@ def make_plan(benchmark: Benchmark, paths: Sequence[Path], options: PlanOptions)
         )
     fields, several = chosen_fields(benchmark, options.fields)
     ids = list(benchmark.ids())
-    _check_number(options, len(ids) * len(fields))
+    _check_number(options, len(ids), len(fields))
     runs = planned_runs(benchmark, paths)
     after = _tries_before(benchmark, options)
     source = _source(options, fields) if options.learn_from else None
     read_before = _read_before(benchmark, after, fields)
-    drawn = [] if source else _drawn(benchmark, paths, fields, options, read_before)
+    drawn = _drawn(benchmark, paths, fields, options, read_before)
     return Plan(
         hdbench=__version__,
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -291,11 +292,8 @@ def _check(options: PlanOptions) -> None:
         raise HdbenchError("--tries: must be from 1 to {most}", most=MAX_TRIES)
     if max(options.learn, options.verify) > MAX_VALUES:
         raise HdbenchError("--values: at most {most:,} in a stage", most=MAX_VALUES)
-    if options.learn < 1 and not options.learn_from:
-        raise HdbenchError(
-            "--values: 0 values to learn from: name at least one, or --learn-from values that are "
-            "checked already"
-        )
+    if options.learn < 1:
+        raise HdbenchError("--values: 0 values to learn from: name at least one")
     least = _least(options)
     if options.verify < least:
         raise HdbenchError(
@@ -313,17 +311,20 @@ def _least(options: PlanOptions) -> int:
     return least_read(options.limit, 1 - (1 - CONFIDENCE) / options.tries)
 
 
-def _check_number(options: PlanOptions, values: int) -> None:
-    """Refuse a collection in which hardly a value would be left to accept."""
-    learn = 0 if options.learn_from else options.learn
-    if values <= learn + _least(options):
+def _check_number(options: PlanOptions, items: int, fields: int) -> None:
+    """Refuse a collection of which nothing would be left to accept, even without any error."""
+    values = items * fields
+    if values <= options.learn + options.verify:
         raise HdbenchError(
-            "{values:,} values are too few: {learn:,} of them are read to learn from, and at least "
-            "{least:,} to verify it, so that none is left to accept: read fewer, or "
-            "read every value",
+            "with {items:,} items nothing can be accepted: of {values:,} values, {learn:,} are "
+            "read to learn from and {verify:,} to verify it, so that none is left: read fewer "
+            "(--values {less}+{much}), or every value",
+            items=items,
             values=values,
-            learn=learn,
-            least=_least(options),
+            learn=options.learn,
+            verify=options.verify,
+            less=max(1, values // 5),
+            much=max(_least(options), 2 * values // 5),
         )
 
 

@@ -243,8 +243,13 @@ def _plan(visit: Visit) -> Done:
         right="threshold" if form.get("right") == "threshold" else "letter",
         case="ignored" if form.get("right") == "any_case" else "counts",
     )
-    collection.decisions.make(runs, options)
-    return Done(Message("The values are drawn: from now on, only what people read decides."))
+    likely = collection.decisions.make(runs, options)
+    return Done(
+        Message(
+            "The values are drawn: from now on, only what people read decides; {likely}.",
+            likely=likely,
+        )
+    )
 
 
 def _number(form: Mapping[str, str], name: str, most: int = MAX_VALUES) -> int:

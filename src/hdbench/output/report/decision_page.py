@@ -172,9 +172,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _readers(decision: Decision) -> str:
     """Return who read how many values, those most of all first."""
-    read = Counter(decision.second.readers)
-    if decision.first:
-        read.update(decision.first.readers)
+    read = Counter(decision.first.readers) + Counter(decision.second.readers)
     return _listed([f"{name} ({number:,})" for name, number in read.most_common()])
 
 
@@ -233,7 +231,6 @@ def _method(decision: Decision, language: str) -> dict[str, str]:
 
     learned_from = "agreement" if len(decision.runs) > 1 else "alone"
     fields = len(decision.expected_by_field)
-    first = decision.first
     values = {
         "method_benchmark": f"{decision.benchmark} {decision.benchmark_version}",
         "method_items": tell(
@@ -244,7 +241,8 @@ def _method(decision: Decision, language: str) -> dict[str, str]:
         "method_readers": _readers(decision),
         "method_confidence": tell(f"confidence_{learned_from}"),
         "method_right": TRUST_TEXTS.text(counted(decision.right, decision.case), language),
-        **({"method_first": stage(first)} if first else {"method_source": decision.source or ""}),
+        **({"method_source": decision.source} if decision.source else {}),
+        "method_first": stage(decision.first),
         "method_second": stage(decision.second),
         "method_plan": f"{decision.plan_file}, {decision.created}",
         "method_decided": decision.decided,

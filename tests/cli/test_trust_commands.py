@@ -27,7 +27,7 @@ def test_from_a_plan_to_a_verified_decision(tmp_path, run_hdbench):
     assert learned.returncode == 0, learned.stderr
     assert learned.stdout.startswith("learned from 200 values, of which ")
     catalogue.read_second()
-    options = ("--wage", 40, "--json", "d.json", "--page", "d.html")
+    options = ("--json", "d.json", "--page", "d.html")
 
     decided = hdbench("trust", "decide", "plan.yaml", *options)
 
@@ -37,7 +37,6 @@ def test_from_a_plan_to_a_verified_decision(tmp_path, run_hdbench):
     lines = decided.stdout.splitlines()
     assert lines[0].startswith(f"{decision['accepted']:,} of the 4,000 values in 800 items (")
     assert lines[1].startswith("Wrong values that go in unnoticed: about ")
-    assert any(line.endswith(" US dollars.") for line in lines)
     assert "next: hdbench trust apply plan.yaml --out OUT" in lines
     tables = [line for line in lines if line.startswith("  ")]
     assert max(map(len, tables)) <= 80

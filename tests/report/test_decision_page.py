@@ -26,8 +26,8 @@ def benchmark(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def decision_page(benchmark):
-    def page(decision, language="en", wage=None, benchmark=benchmark):
-        return pages.decision_page(decision, work_left(decision, wage=wage), benchmark, language)
+    def page(decision, language="en", benchmark=benchmark):
+        return pages.decision_page(decision, work_left(decision), benchmark, language)
 
     return page
 
@@ -55,12 +55,12 @@ def rows(html):
 
 
 def test_sentences_and_figures_come_first(decision_page):
-    text = text_of(decision_page(made(), wage=40))
+    text = text_of(decision_page(made()))
     parts = [
         "How much must be checked?",
         "700 of the 2,000 values in 1,000 items (35.0%) can be accepted",
         "35.0% accepted unseen: 700 of 2,000 values",
-        "20.0% to be looked at: 400 values, about 60 minutes, 40 US dollars",
+        "20.0% to be looked at: 400 values, about 60 minutes",
         "11 wrong values expected among those accepted; at most 20",
         "Next: hdbench trust apply plan.yaml --out OUT",
         "No. Of the values that were read, 1.5% were wrong",
@@ -69,7 +69,6 @@ def test_sentences_and_figures_come_first(decision_page):
     ]
     places = [text.index(part) for part in parts]
     assert places == sorted(places)
-    assert "US dollars" not in text_of(decision_page(made()))
 
 
 def test_the_tables_by_hand(decision_page):
@@ -174,13 +173,13 @@ def test_on_the_german_page_nothing_is_english_but_names(changes, decision_page)
 def test_a_page_is_written_whole_and_is_html(tmp_path, benchmark, decision_page):
     path, decision = tmp_path / "page.html", made()
     write(path, decision, benchmark)
-    assert path.read_text() == decision_page(decision, "de", wage=40)
+    assert path.read_text() == decision_page(decision, "de")
     with pytest.raises(HdbenchError, match=r"plan\.yaml: a page is HTML"):
         write(tmp_path / "plan.yaml", decision, benchmark)
 
 
 def write(path, decision, benchmark, language="de"):
-    work = work_left(decision, wage=40)
+    work = work_left(decision)
     pages.write_decision_page(path, decision, work, benchmark, language)
 
 

@@ -275,7 +275,7 @@ def test_the_work_list(camera, cards, tmp_path):
 def test_the_page_of_a_decision(camera, decision, tmp_path):
     path = tmp_path / "decision.html"
     decided, benchmark = decision
-    work = work_left(decided, wage=40)
+    work = work_left(decided)
     write_decision_page(path, decided, work, benchmark, camera.language)
     page = camera.visit(path.as_uri(), awaited="h1", last=None)
     shown = page.locator(".figures b").first.inner_text().replace(",", ".")

@@ -51,8 +51,6 @@ def test_its_figures_are_exact_and_from_its_values_alone(collection):
         assert (
             naive.passes(sample.of, 20, 2, f"{wrong}/{unread}", risk=naive.Fraction("0.1")) is holds
         )
-    assert sum(field.wrong for field in found.by_field.values()) == 2
-    assert sum(field.read for field in found.by_field.values()) == 20
     first, verdict, *_ = control_sentences(found)
     assert "2 were wrong to the letter (10.0%)" in first
     assert verdict.startswith("The upper bound is above the limit of the plan, 10.0%")
@@ -75,7 +73,7 @@ def test_accepted_values_are_counted_anew(collection):
     del applied["hash"]
     changed = Applied(**applied | {"taken": applied["taken"] + 1})
     path.write_text(json.dumps({**changed.as_dict(), "hash": changed.hash()}))
-    with pytest.raises(HdbenchError, match=r"applied.json: says that .* values are accepted, and"):
+    with pytest.raises(HdbenchError, match=r"and none is about .*applied\.json"):
         check_control(collection.out, collection.benchmark)
 
 

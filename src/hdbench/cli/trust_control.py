@@ -8,9 +8,8 @@ from rich.console import Console
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import JsonOut, split_benchmark_and_one
-from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line
+from hdbench.cli.terminal import print_line
 from hdbench.common.jsonio import write_json
-from hdbench.common.printing import heading
 from hdbench.common.translation import current_language
 from hdbench.errors import Message, escaped
 from hdbench.trust.applied_folder import VALUES, WORK_LIST, Applied, read_applied, read_begun
@@ -57,14 +56,6 @@ def print_controlled(console: Console, controlled: Controlled, applied: Applied,
     print_line(console, first, style="bold")
     for line in other_lines:
         print_line(console, line)
-    console.print()
-    heads = ("read", "wrong", "upper bound")
-    table = localized_table("By field", "field", right=heads)
-    for name, counts in controlled.by_field.items():
-        cells = (number(counts.read, ","), number(counts.wrong, ","))
-        upper = number(counts.share.upper, ".1%")
-        table.add_row(heading(name, FIELD_WIDTH), *cells, upper)
-    console.print(table)
     is_open = controlled.wrong[controlled.right].rate <= controlled.limit
     if not controlled.holds and is_open:
         advice = Message(

@@ -35,7 +35,6 @@ def command(
     *,
     json_out: JsonOut = None,
     page: Annotated[Path | None, typer.Option(metavar="OUT.html")] = None,
-    wage: float | None = None,
 ) -> None:
     """Decide what can be accepted, from what people read in the sample.
 
@@ -47,7 +46,6 @@ def command(
         json_out: Write everything to this file.
         page: Write a page for those who sign the decision: sentences, fields and examples. It
             prints on two sides.
-        wage: What an hour of a person costs, in US dollars.
     """
     benchmark, plan_file = split_benchmark_and_one(paths)
     if json_out:
@@ -57,7 +55,7 @@ def command(
     plan = read_plan(plan_file)
     loaded = load_benchmark(benchmark or plan.benchmark)
     decision = decide(plan, loaded, plan_file)
-    work = work_left(decision, wage=wage)
+    work = work_left(decision)
     if json_out:
         write_json(json_out, decision.model_dump(mode="json"))
     if page:

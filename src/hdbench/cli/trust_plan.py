@@ -14,7 +14,6 @@ from hdbench.common.letters import Case
 from hdbench.common.printing import printable
 from hdbench.common.times import time_message
 from hdbench.errors import HdbenchError, Message
-from hdbench.trust.cuts import values_for_promise
 from hdbench.trust.learned_files import check_place
 from hdbench.trust.likely import likely_in_words, likely_shares
 from hdbench.trust.plan import (
@@ -159,8 +158,6 @@ def print_plan(console: Console, plan: Plan, path: Path, likely: Message | None)
             tries=plan.tries,
         )
         print_line(console, this)
-    if plan.each_field:
-        _print_needed(console, plan)
     if plan.several_values:
         left_out = Message(
             "left out, as an item may have several values of them: {names}",
@@ -178,24 +175,6 @@ def print_plan(console: Console, plan: Plan, path: Path, likely: Message | None)
         time=time_message(plan.learn * SECONDS_PER_VALUE / 3600),
     )
     print_line(console, advice)
-
-
-def _print_needed(console: Console, plan: Plan) -> None:
-    """Print how many values a promise for each field takes."""
-    for number in dict.fromkeys((1, len(plan.fields))):
-        shares = ", ".join(
-            localized("{count:,} if {share:.1%} of them are wrong", count=count, share=share)
-            for share, count in values_for_promise(plan.limit, plan.risk / number).items()
-        )
-        line = Message(
-            "to promise 1 field, it must most likely have this many values to verify: {shares}"
-            if number == 1
-            else "to promise {fields} fields, each must most likely have this many values to "
-            "verify: {shares}",
-            fields=number,
-            shares=shares,
-        )
-        print_line(console, line)
 
 
 def _right(plan: Plan) -> Message:

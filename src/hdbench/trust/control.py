@@ -5,7 +5,6 @@ were accepted are wrong. Values that people check because they look doubtful say
 others.
 """
 
-from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +21,6 @@ from hdbench.common.jsonio import parse_line, raw_lines
 from hdbench.common.letters import Case, text_of
 from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError, Message
-from hdbench.statistics.share_bounds import ShareBounds, bounds_of_share
 from hdbench.statistics.share_of_unread import upper_share
 from hdbench.trust.applied_folder import (
     APPLIED,
@@ -94,20 +92,6 @@ class Found(Strict):
     upper: float
 
 
-class FieldFound(Strict):
-    """Wrong values of one field in the control sample.
-
-    Attributes:
-        read: how many of its values were read.
-        wrong: how many of these are wrong, by the criterion of the plan.
-        share: the bounds of the share of wrong values.
-    """
-
-    read: int
-    wrong: int
-    share: ShareBounds
-
-
 class Controlled(Strict):
     """Findings of a control sample.
 
@@ -120,7 +104,6 @@ class Controlled(Strict):
         right: the criterion that counts.
         case: see `Plan`.
         wrong: to the letter and by the threshold.
-        by_field: path → wrong values of that field.
         readings: what people read.
     """
 
@@ -132,7 +115,6 @@ class Controlled(Strict):
     right: Right
     case: Case
     wrong: dict[Right, Found]
-    by_field: dict[str, FieldFound]
     readings: StageReadings
 
     @property
@@ -236,15 +218,6 @@ def _check_drawn(out: Path, plan: Plan, applied: Applied, control: ControlSample
             "again into another folder",
             place=out / VALUES,
         )
-    if control.of != applied.taken:
-        raise HdbenchError(
-            "{place}: says that {said:,} values are accepted, and in {values} {there:,} are: "
-            "restore it",
-            place=out / APPLIED,
-            said=applied.taken,
-            values=out / CONTROL,
-            there=control.of,
-        )
     if _drawn(out / VALUES, plan, control.of, len(control.sample)) != list(control.sample):
         raise HdbenchError(
             "{place}: its values are not those that the seed of the plan draws: values were "
@@ -299,7 +272,6 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
             )
             for right, count in counts.items()
         },
-        by_field=_by_field(plan, {key: value[plan.right] for key, value in wrong.items()}),
         readings=stage_readings(outcomes, readings, plan.case),
     )
 
@@ -317,19 +289,3 @@ def _texts(path: Path, wanted: dict[ValueKey, Settled]) -> dict[ValueKey, Judged
                 text = text_of(value["value"])
                 texts[ValueKey(line["id"], name)] = Judged(value["value"], text, None, None)
     return texts
-
-
-def _by_field(plan: Plan, wrong: dict[ValueKey, bool]) -> dict[str, FieldFound]:
-    """Return what was found by field; the bounds of all fields hold together (Bonferroni)."""
-    read = Counter(key.field for key in wrong)
-    failed = Counter(key.field for key, is_so in wrong.items() if is_so)
-    confidence = 1 - (1 - plan.confidence) / len(read)
-    return {
-        name: FieldFound(
-            read=read[name],
-            wrong=failed[name],
-            share=bounds_of_share(failed[name], read[name], confidence),
-        )
-        for name in plan.fields
-        if read[name]
-    }

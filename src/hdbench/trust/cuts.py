@@ -44,9 +44,6 @@ FIELD_LIMIT, FIELD_STRICT_SHARE = 0.8, 0.7
 """The same for one field: part of the limit at the loosest cut, part of its values at the
 strictest."""
 
-_ERROR_PARTS = (0.2, 0.4, 0.6)
-"""True shares of wrong values, as parts of the limit, for which it is said what a promise takes."""
-
 MOST_NEEDED = 100_000
 """Samples that are larger are not tried."""
 
@@ -177,25 +174,6 @@ def power(population: int, drawn: int, wrong: float, limit: float, risk: Fractio
     holds = partial(limit_holds, population, drawn, limit=limit, risk=risk)
     enough = bisect_left(range(drawn + 1), x=True, key=lambda found: not holds(found))
     return float(special.bdtr(enough - 1, drawn, wrong)) if enough else 0.0
-
-
-def values_for_promise(limit: float, risk: Fraction) -> dict[float, int]:
-    """Return how many values must be read for a promise, by the share that is wrong in truth.
-
-    Args:
-        limit: the share that is allowed.
-        risk: the risk of the promise.
-
-    Returns:
-        Share, for parts of the limit → `values_needed`, where that is known.
-
-    Example:
-        >>> list(values_for_promise(0.05, Fraction(1, 110)).values())
-        [200, 402, 1026]
-    """
-    shares = [part * limit for part in _ERROR_PARTS]
-    needed = {share: values_needed(share, limit, risk) for share in shares}
-    return {share: count for share, count in needed.items() if count is not None}
 
 
 def values_needed(wrong: float, limit: float, risk: Fraction, likely: float = 0.8) -> int | None:

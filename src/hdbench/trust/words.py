@@ -60,7 +60,7 @@ def _work_left(work: Work, language: str) -> str:
     """Return what a decision leaves to do, in a sentence or two."""
     text = partial(TEXTS.text, language=language)
     pace = "measured" if work.measured else "assumed"
-    look = text(
+    sentence: str = text(
         "look",
         look=work.to_look_at,
         time=time_in_words(work.hours, language),
@@ -68,7 +68,7 @@ def _work_left(work: Work, language: str) -> str:
         pace=text(f"pace_{pace}"),
         correct=work.to_correct,
     )
-    return look if work.cost is None else f"{look} {text('costs', cost=work.cost)}"
+    return sentence
 
 
 def worry(decision: Decision, language: str = "en") -> str:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from hdbench.home.app import Home
 
 EDITOR, CORRECTING, SETTLING = "annotate/{name}", "correct/{name}", "settle/{name}"
-"""The addresses in a collection of its editor, without and with what models read, and of the page on
-which people settle what they entered differently."""
+"""The addresses in a collection of its editor, without and with what models read, and of the page
+on which people settle what they entered differently."""
 
 _AGREEING = "agreement"
 

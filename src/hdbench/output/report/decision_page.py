@@ -13,7 +13,6 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.titles import Titles
 from hdbench.common.jsonio import write_whole
 from hdbench.common.templates import shown
-from hdbench.common.texts import written
 from hdbench.common.thumbnails import ItemPicture, pictures
 from hdbench.common.times import time_in_words
 from hdbench.common.translation import translated
@@ -135,7 +134,6 @@ def decision_page(
         ],
         work=work,
         time=time_in_words(work.hours, language),
-        cost=None if work.cost is None else written(work.cost, 0, language),
         fields=list(_fields(decision, titles)),
         examples=list(_examples(decision, benchmark, titles)),
         method=_method(decision, language),

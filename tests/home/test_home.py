@@ -23,7 +23,7 @@ from hdbench.home.collection import key_of
 from hdbench.home.used import Used
 
 
-@pytest.mark.parametrize("page", [page.name for page in PAGES if page.name != "merge"])
+@pytest.mark.parametrize("page", [page.name for page in PAGES if page.name != "item"])
 def test_every_page_says_where_the_collection_stands(client, at, page):
     for language, sentence in (
         ("en", "2 of 4 items have a ground truth; no model has read them."),
@@ -242,7 +242,7 @@ def test_browser_that_goes_away_leaves_nothing(home, client, tmp_path, path):
 
 
 def test_answers_are_taken_in_if_they_answer_the_items(client, at, folder):
-    assert upload(client, f"{at}runs/upload", "gpt.jsonl", answers(4)).json() == {}
+    assert "to" in upload(client, f"{at}runs/upload", "gpt.jsonl", answers(4)).json()
     assert "1 model has read them" in client.get(at).text
     for name, data, why in (
         ("gpt.jsonl", answers(3), "with answers that the new one leaves out"),
@@ -258,7 +258,7 @@ def test_answers_are_taken_in_if_they_answer_the_items(client, at, folder):
 
 def test_answers_take_the_place_of_those_that_they_repeat(client, at, folder):
     for items in (2, 4):
-        assert upload(client, f"{at}runs/upload", "gpt.jsonl", answers(items)).json() == {}
+        assert "to" in upload(client, f"{at}runs/upload", "gpt.jsonl", answers(items)).json()
         assert f"{items} of 4 answered" in client.get(f"{at}runs").text
     assert [path.read_text() for path in (folder.parent / "removed").rglob("*.jsonl")] == [
         answers(2)
@@ -421,3 +421,41 @@ def test_empty_home_offers_a_sample(client, tmp_path, monkeypatch):
 def test_only_the_page_that_sends_says_so(client, at):
     assert "Everything stays on this computer." in client.get(f"{at}fields").text
     assert "Everything stays on this computer." not in client.get(f"{at}runs").text
+
+
+def test_answers_are_shown_beside_their_items_when_they_are_dropped(client, at):
+    lines = answers(4, wrong=1).replace('"titel"', '"Überschrift"')
+    to = upload(client, f"{at}runs/upload", "gpt.jsonl", lines).json()["to"]
+    shown = client.get(at + to).text
+    assert shown.count("/small/") == 3
+    assert "fields that no answer has: titel" in shown
+    assert "not fields of the collection: Überschrift" in shown
+    assert '<span class="paper other">1899</span>' in shown
+    both = lines.replace('"jahr"', '"Wann"')
+    told = upload(client, f"{at}runs/upload", "none.jsonl", both).json()["error"]
+    assert "share no field with the collection: they have Wann, Überschrift" in told or (
+        "share no field with the collection: they have Überschrift, Wann" in told
+    )
+
+
+def test_item_has_a_page_with_all_that_is_known_of_it(client, at, folder):
+    write_run(folder.parent, "gpt", wrong=1)
+    assert f'{at}item?id=c0"' in client.get(f"{at}scans").text
+    with Store(folder, "Ben") as store:
+        after = store.state("c0").head["ground_truth"]
+        store.change("c0", "ground_truth", "jahr", 1808, after=after, how="blind")
+    shown = client.get(f"{at}item?id=c0").text
+    assert '<td class="paper">1808</td>' in shown
+    assert '<span class="paper other">1899</span><span class="quiet">gpt</span>' in shown
+    assert re.search(r"<b>Ben</b> · value <code>jahr</code>: 1808", shown)
+    assert client.get(f"{at}picture/0?id=c0").headers["content-type"] == "image/png"
+    assert "no such item" in alert(client.get(f"{at}item?id=c9"))
+
+
+def test_item_that_others_read_blind_shows_nothing_of_it(client, at, folder):
+    write_run(folder.parent, "gpt", wrong=1)
+    send(client, f"{at}truth/double", name="anna", items="1")
+    (waiting,) = [
+        item for item in ("c2", "c3") if "without seeing" in client.get(f"{at}item?id={item}").text
+    ]
+    assert ">gpt<" not in client.get(f"{at}item?id={waiting}").text

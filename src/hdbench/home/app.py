@@ -41,7 +41,18 @@ from hdbench.display.routes import shared_routes
 from hdbench.errors import HdbenchError, Message, without_folders
 from hdbench.home.collection import Collection, key_of, opened
 from hdbench.home.page import Act, HomePage, Visit, is_ours, read_form
-from hdbench.home.pages import audit, compare, decide, fields, finish, overview, runs, scans, truth
+from hdbench.home.pages import (
+    audit,
+    compare,
+    decide,
+    fields,
+    finish,
+    item,
+    overview,
+    runs,
+    scans,
+    truth,
+)
 from hdbench.home.rendering import render
 from hdbench.home.start import start_routes
 from hdbench.home.state import CollectionState, standing_of
@@ -50,6 +61,7 @@ from hdbench.home.used import Used
 PAGES: tuple[HomePage, ...] = (
     overview.PAGE,
     scans.PAGE,
+    item.PAGE,
     fields.PAGE,
     truth.PAGE,
     truth.AGREEMENT,
@@ -87,6 +99,7 @@ EDITORS: Mapping[str, _Editable] = {
 
 FILES: Sequence[tuple[str, str, Callable[[Collection, Request], Awaitable[Response]]]] = (
     ("GET", "small/{n:number}", scans.thumbnail),
+    ("GET", "picture/{page:number}", item.picture),
     ("POST", "runs/upload", runs.upload),
     ("GET", "report/{run}/{file:path}", compare.report_file),
     ("GET", "decide/page", decide.signed_page),

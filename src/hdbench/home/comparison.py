@@ -21,6 +21,7 @@ from hdbench.output.leaderboard.tables import (
     scale_of,
 )
 from hdbench.output.report.folder import PAGE, WrittenReport, write_report
+from hdbench.results.result import Result
 
 REPORTS = "reports"
 """The folder of reports, beside the collection."""
@@ -35,10 +36,12 @@ class Compared(NamedTuple):
     Attributes:
         boards: one for each kind of runs, that with the most runs first; none if nothing is scored.
         paths: model → its runs.
+        results: run → its result.
     """
 
     boards: Sequence[Board]
     paths: Mapping[str, Sequence[Path]]
+    results: Mapping[str, Result]
 
 
 class RankedRow(NamedTuple):
@@ -123,4 +126,4 @@ def _compared(collection: Collection, paths: Sequence[Path]) -> Compared:
     of_model: dict[str, list[Path]] = {}
     for name, result in results.items():
         of_model.setdefault(result.model or name, []).append(Path(result.answers.path))
-    return Compared(leaderboards(results) if results else [], of_model)
+    return Compared(leaderboards(results) if results else [], of_model, results)

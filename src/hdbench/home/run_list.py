@@ -5,12 +5,13 @@ import shutil
 import signal
 import tempfile
 import threading
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import Field
 
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 RUNS = "runs"
 """The folder of runs, as `hdbench run` has it by default."""
 
-LOOKED_AT = 20
+LOOKED_AT = 200
 """Number of answers whose fields are looked at when a file is dropped."""
 
 MAX_LOG = 4_000
@@ -75,6 +76,20 @@ class StartedRun(Strict):
         return Asked(self.model, backend=self.backend, endpoint=self.endpoint)
 
 
+class _AnswersRead(NamedTuple):
+    """A file of answers, as it was read.
+
+    Attributes:
+        model: the model that it names; None if it names none.
+        answered: the items that it answers.
+        notes: what to know about how its answers are read.
+    """
+
+    model: str | None
+    answered: Set[str]
+    notes: Sequence[str]
+
+
 @dataclass(frozen=True)
 class RunView:
     """A run as pages show it.
@@ -92,6 +107,7 @@ class RunView:
         problem: why it cannot be read, or what it ended with; empty if all is well.
         is_folder: whether it is a run folder, and no file of answers.
         started: how it was started here; None if it was not.
+        notes: what to know about how its answers are read, one line each.
     """
 
     path: Path
@@ -106,6 +122,7 @@ class RunView:
     problem: str = ""
     is_folder: bool = False
     started: StartedRun | None = None
+    notes: Sequence[str] = ()
 
     @property
     def name(self) -> str:
@@ -174,7 +191,7 @@ class RunList:
             HdbenchError: it cannot be read, has no answer to any item, or leaves out answers of
                 the file of its name, or that one is what a plan rests on.
         """
-        path = self.folder / f"{self._collection.spec.name}_{Path(name).name}"
+        path = self.path_of(name)
         check_name(path)
         if not path.name.lower().endswith(ENDINGS):
             raise HdbenchError(
@@ -182,12 +199,16 @@ class RunList:
                 place=Path(name).name,
                 endings=", ".join(ENDINGS),
             )
-        _, answered = self._read_answers(given, Path(name).name)
+        read = self._read_answers(given, Path(name).name)
         if path.exists():
-            self._make_way(path, answered)
+            self._make_way(path, read.answered)
         with write_errors(path):
             self.folder.mkdir(exist_ok=True)
             given.replace(path)
+
+    def path_of(self, name: str) -> Path:
+        """Return where a file of answers goes that has a name."""
+        return self.folder / f"{self._collection.spec.name}_{Path(name).name}"
 
     def start(self, asked: Asked, language: str, key: str = "") -> Path:
         """Start a run as a process of its own, which keeps running without browser and server.
@@ -327,7 +348,7 @@ class RunList:
             )
         known: Set[str] = frozenset()
         with suppress(HdbenchError):  # what cannot be read is no loss
-            _, known = self._read_answers(path, name)
+            known = self._read_answers(path, name).answered
         if not known <= answered:
             raise HdbenchError(
                 "{place}: a file of this name is here already, with answers that the new one "
@@ -340,18 +361,19 @@ class RunList:
         """Return a file of answers among the runs, untrusted."""
         name = path.name.removeprefix(f"{self._collection.spec.name}_")
         try:
-            model, answered = self._read_answers(path, name)
+            read = self._read_answers(path, name)
         except HdbenchError as error:
             return RunView(path, name, problem=error.message)
         return RunView(
             path,
-            model or run_stem(Path(name)),
-            model is not None,
-            answered=len(answered),
+            read.model or run_stem(Path(name)),
+            read.model is not None,
+            answered=len(read.answered),
             is_of_all=True,
+            notes=read.notes,
         )
 
-    def _read_answers(self, path: Path, name: str) -> tuple[str | None, Set[str]]:
+    def _read_answers(self, path: Path, name: str) -> "_AnswersRead":
         """Return the model that a file of answers names, and the items that it answers.
 
         Args:
@@ -366,8 +388,8 @@ class RunList:
         with closing(open_container(path, schema, name=name, ids=items)) as container:
             model = next(iter(container.runs))
             answers = Answers(container, model, items, folder, schema)
-            _check_fields(answers, items, schema, name)
-            return model, frozenset(container.runs[model])
+            notes = [*container.notes, *_checked(answers, items, schema, name)]
+            return _AnswersRead(model, frozenset(container.runs[model]), notes)
 
     def _now(self, view: RunView, items: int) -> RunView:
         """Return a run with what changes from one moment to the next.
@@ -391,22 +413,27 @@ class RunList:
         return replace(view, is_going=is_going, can_stop=can_stop, problem=problem, started=started)
 
 
-def _check_fields(answers: Answers, items: Iterable[str], schema: AnswerSchema, name: str) -> None:
-    """Refuse answers that are objects without a field of the collection, before they are scored.
+def _checked(answers: Answers, items: Iterable[str], schema: AnswerSchema, name: str) -> list[str]:
+    """Return what to know about how the fields of the first answers are read.
 
     Raises:
-        HdbenchError: none of the first has any.
+        HdbenchError: they are objects without any field of the collection.
     """
     written: dict[str, None] = {}
+    wrong = Counter[tuple[str, str]]()
+    records = 0
     for item in islice((item for item in items if answers.key(item) is not None), LOOKED_AT):
         answer = answers.take(item)
-        value = answer.prediction if answer.kind == "other" else None
+        value = answer.prediction
+        if answer.is_record:
+            records += 1
+            wrong.update({(each.rule, each.field) for each in schema.violations(value)})
+            continue
         if isinstance(value, str):
             value = structured(value.strip())
-        if not isinstance(value, dict):
-            return
-        written |= dict.fromkeys(islice(value, LOOKED_AT))
-    if written:
+        if isinstance(value, dict):
+            written |= dict.fromkeys(islice(value, LOOKED_AT))
+    if written and not records:
         raise HdbenchError(
             "{place}: the answers share no field with the collection: they have {written}, and the "
             "collection has {expected}: are these the answers to this collection?",
@@ -414,6 +441,13 @@ def _check_fields(answers: Answers, items: Iterable[str], schema: AnswerSchema, 
             written=shown(written),
             expected=shown(sorted(schema.names)),
         )
+    notes: list[str] = [*answers.reader.renamed_keys]
+    lacking = [name for (rule, name), n in wrong.items() if rule == "required" and n == records]
+    if lacking:
+        notes.append(Message("fields that no answer has: {names}", names=shown(sorted(lacking))))
+    if unknown := [name for rule, name in wrong if rule == "additionalProperties"]:
+        notes.append(Message("not fields of the collection: {names}", names=shown(sorted(unknown))))
+    return notes
 
 
 def _pid_file(run: Path) -> Path:

@@ -24,6 +24,7 @@ from hdbench.home.page import Done, HomePage, Visit
 from hdbench.home.run_list import RunView
 from hdbench.output.leaderboard.figures import field_figure
 from hdbench.output.leaderboard.words import about_ranks, column_name, notes, verdict
+from hdbench.results.summary import ResultSummary
 
 SHOWN = ("rank", "answered", "cost", "seconds")
 """Columns of the leaderboard that are shown beside a model's figure."""
@@ -68,6 +69,12 @@ def _show(visit: Visit) -> Mapping[str, Any]:
         "figure": column_name("judged", board, language, titled=True),
         "about": [about_ranks(board, language), *notes(board, language, titled=True)],
         "fields": field_figure(board, board.rows, language, titles),
+        "told": {
+            name: summary
+            for name, result in work.value.results.items()
+            if (summary := ResultSummary(result, language, titles=titles))
+            and (summary.warnings or summary.notes)
+        },
         "reports": {run.path: has_report(collection, run.path) for run in shown["runs"]},
     }
 

@@ -1,20 +1,27 @@
 """The runs of a collection: answers that were dropped, and models that are asked here."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from hdbench.annotating.editor import read_drafts
 from hdbench.common.extras import install_command, missing_packages
 from hdbench.errors import HdbenchError, Message
 from hdbench.home.collection import Collection
 from hdbench.home.page import Done, HomePage, Visit
+from hdbench.home.pages.item import entered, rows_of
+from hdbench.home.pages.scans import views_of
+from hdbench.home.run_list import RunView
 from hdbench.home.uploads import uploaded
 from hdbench.models.backend import Asked
+
+EXAMPLES = 3
+"""Number of a run's answers that are shown beside their items."""
 
 
 @cache
@@ -24,10 +31,38 @@ def _local_command() -> str:
 
 
 def _show(visit: Visit) -> Mapping[str, Any]:
+    runs = visit.collection.run_views()
     return {
-        "runs": visit.collection.run_views(),
+        "runs": runs,
+        "checked": _three(visit, runs),
         "local_command": _local_command(),
     }
+
+
+def _three(visit: Visit, runs: Sequence[RunView]) -> Mapping[str, Any]:
+    """Return three answers of the run that the address names; nothing without one."""
+    collection = visit.collection
+    for run in runs:
+        if run.answered and run.name == visit.query.get("checked"):
+            ids = [each.item for each in collection.progress().items]
+            draft = read_drafts([run.path], ids, collection.folder.name, collection.schema)[0]
+            answered = [item for item in ids if draft.answers.key(item) is not None][:EXAMPLES]
+            return {
+                "model": run.model,
+                "notes": run.notes,
+                "items": [
+                    (
+                        views_of(collection, [ids.index(item)])[0],
+                        rows_of(
+                            visit,
+                            entered(visit, item)[0].record,
+                            {run.model: draft.record(item) or {}},
+                        ),
+                    )
+                    for item in answered
+                ],
+            }
+    return {}
 
 
 def _start(visit: Visit) -> Done:
@@ -69,7 +104,8 @@ async def upload(collection: Collection, request: Request) -> Response:
     """Take in a file of answers."""
     async with uploaded(request, collection.runs.folder) as upload_:
         await to_thread.run_sync(collection.runs.add, upload_.path, upload_.name.name)
-    return JSONResponse({})
+    name = collection.runs.path_of(upload_.name.name).name
+    return JSONResponse({"to": f"runs?{urlencode({'checked': name})}"})
 
 
 PAGE = HomePage(

@@ -459,3 +459,29 @@ def test_item_that_others_read_blind_shows_nothing_of_it(client, at, folder):
         item for item in ("c2", "c3") if "without seeing" in client.get(f"{at}item?id={item}").text
     ]
     assert ">gpt<" not in client.get(f"{at}item?id={waiting}").text
+
+
+MESSY = """Kasten 3;Stand 2024;
+;;
+Nr;Titel;Jahr
+Kasten3_0001;Faust;1808
+Kasten3_002;Urfaust;1809
+"""
+
+
+def test_headings_and_kinds_are_chosen_on_the_raw_rows(client, tmp_path):
+    new = begin(client, tmp_path, name="cards")
+    for number in (1, 2):
+        upload(client, f"{new}/scans", f"Kasten3_000{number}.png", picture())
+    upload(client, f"{new}/truth", "Liste.csv", MESSY.encode())
+    unread = client.get(new).text
+    assert "has 3 cells, and the header" in alert(client.get(new))
+    assert "<td>Kasten 3</td>" in unread
+    chosen = send(client, f"{new}/heading", row="3").text
+    assert re.search(r'class="heading"><th scope="row"><button name="row" value="3"', chosen)
+    assert "Kasten3_002 (Liste.csv:5; did you mean Kasten3_0002?)" in chosen
+    assert '<ul class="warn">' in chosen
+    columns = {"column:Nr": "id", "column:Titel": "titel", "column:Jahr": "jahr"}
+    send(client, f"{new}/save", **columns, **{"kind:Jahr": "text", "kind:Titel": "list"})
+    send(client, f"{new}/write")
+    assert truths(tmp_path / "cards")["Kasten3_0001"] == {"titel": ["Faust"], "jahr": "1808"}

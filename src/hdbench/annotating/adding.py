@@ -8,6 +8,7 @@ from hdbench.annotating.media import CollectionMedia
 from hdbench.annotating.metadata import Metadata
 from hdbench.answers.records import Truths
 from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.tables import Table
 from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.common.folder_files import MissingFileError, RefusedFileError, file_in
@@ -66,7 +67,9 @@ def read_addition(collection: Path, requested: CollectionRequest) -> Sources:
             "nothing is new: the collection has items of these names already: {names}",
             names=shortened([*taken, *known]),
         )
-    source = open_truth(requested.truth) if requested.truth else Truths([], [])
+    source: Table | Truths = Truths([], [])
+    if requested.truth:
+        source = open_truth(requested.truth, header_rows=requested.header_rows)
     return Sources(like, media._replace(items=new), {}, None, source, known, taken)
 
 

@@ -260,6 +260,23 @@ def propose(
     return columns
 
 
+def as_kind(column: Column, kind: Kind, cells: Sequence[str]) -> Column:
+    """Return a column that makes its own field, with the kind that a person chose for it.
+
+    Args:
+        column: the column.
+        kind: the kind.
+        cells: its cells that are not blank.
+    """
+    if column.path is None or kind == column.kind:
+        return column
+    path = column.path.removesuffix("[]")
+    if kind == "list":
+        path = f"{path}[]"
+        return replace(column, path=path, kind=kind, separator=list_separator(path, cells))
+    return replace(column, path=path, kind=kind, separator=None)
+
+
 def _with_own_fields(
     table: Table, columns: list[Column], filled: list[list[str]], chosen: dict[int, str]
 ) -> list[Column]:

@@ -2,12 +2,14 @@
 
 import stat
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 
+from hdbench.answers.csv_lines import FIRST_ROWS, opened_csv
 from hdbench.answers.forms import GZIP, ZIP, head_of, of_other_kind, other_kind
 from hdbench.answers.json_files import read_whole
 from hdbench.answers.members import Zip
-from hdbench.answers.tables import Table, csv_table, workbook_table
+from hdbench.answers.tables import Row, Table, chosen_sheet, csv_table, workbook_table
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
 
@@ -44,6 +46,23 @@ def read_table(path: Path, header_rows: str | None = None) -> Table:
         if is_workbook(path, name, ACCEPTED):
             return workbook_table(path, name, header_rows)
         return csv_table(read_whole(path, name), name, header_rows)
+
+
+def first_rows(path: Path) -> list[Row]:
+    """Return the first rows of a table as they are, for a person who looks for its headings.
+
+    Args:
+        path: a CSV file or a workbook.
+
+    Raises:
+        HdbenchError: it is neither, or unusable.
+    """
+    name = path.name
+    with read_errors(name):
+        if is_workbook(path, name, ACCEPTED):
+            return chosen_sheet(path, name).rows[:FIRST_ROWS]
+        with opened_csv(read_whole(path, name), name, blank=True) as (lines, _):
+            return [Row(line, name, cells) for line, cells in islice(lines, FIRST_ROWS)]
 
 
 def is_workbook(path: Path, name: str, accepted: Message) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,6 +54,8 @@ class Table:
         notes: what was assumed, one line each.
         has_lists: whether its lists were lists before, in JSON or a DataFrame; otherwise the cells
             of a list are texts with a separator in them.
+        heading: the number of the row with the columns' names, the last one if there are two; 0 if
+            no row has them.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Table:
     rows: list[tuple[str, list[str]]]
     notes: list[str]
     has_lists: bool = False
+    heading: int = 0
 
     def column(self, index: int) -> list[str]:
         """Return the cells of a column that are not blank, without white space around them."""
@@ -84,16 +87,31 @@ def csv_table(data: bytes, name: str, header_rows: str | None = None) -> Table:
         return table_of(name, rows, notes, header_rows)
 
 
-def workbook_table(path: Path, name: str, header_rows: str | None = None) -> Table:
-    """Return the table in a workbook: the visible sheet with ids, else with the most filled cells.
+class Sheet(NamedTuple):
+    """The sheet of a workbook that is read as a table.
+
+    Attributes:
+        title: its title; empty if all sheets are.
+        rows: its rows.
+        merged: how many of them got the value of a merged cell.
+        others: the titles of the other sheets that are not empty.
+    """
+
+    title: str
+    rows: list[Row]
+    merged: int
+    others: list[str]
+
+
+def chosen_sheet(path: Path, name: str) -> Sheet:
+    """Return the visible sheet with ids, else the one with the most filled cells.
 
     Args:
         path: the workbook.
         name: what messages call it.
-        header_rows: see `csv_table`.
 
     Raises:
-        HdbenchError: it is unusable or has no names of columns; the message names the row.
+        HdbenchError: it is unusable.
     """
     best: tuple[bool, int, str, list[Row], int] = (False, 0, "", [], 0)
     sheets: list[str] = []
@@ -110,8 +128,23 @@ def workbook_table(path: Path, name: str, header_rows: str | None = None) -> Tab
             candidate = (has_id, filled, sheet.name, rows, sheet.merged)
             best = max(best, candidate, key=lambda sheet: sheet[:2])
     _, _, title, rows, merged = best
+    return Sheet(title, rows, merged, [sheet for sheet in sheets if sheet != title])
+
+
+def workbook_table(path: Path, name: str, header_rows: str | None = None) -> Table:
+    """Return the table in a workbook; see `chosen_sheet`.
+
+    Args:
+        path: the workbook.
+        name: what messages call it.
+        header_rows: see `csv_table`.
+
+    Raises:
+        HdbenchError: it is unusable or has no names of columns; the message names the row.
+    """
+    title, rows, merged, others = chosen_sheet(path, name)
     notes: list[str] = []
-    if others := [sheet for sheet in sheets if sheet != title]:
+    if others:
         notes.append(
             Message(
                 "{place}: only the sheet {title} was read; not read: {names} (to read another one, "
@@ -224,7 +257,7 @@ def table_of(
     body = _without_totals(body, notes)
     if not body:
         raise HdbenchError("{place}: has no rows, only names of columns", place=name)
-    table = Table(name, columns, _without_decimals(body), notes)
+    table = Table(name, columns, _without_decimals(body), notes, heading=header[-1].number)
     return _without_empty(table, [index for index, text in enumerate(texts) if not text])
 
 
@@ -410,7 +443,7 @@ def _without_empty(table: Table, unnamed: list[int]) -> Table:
     kept = [index for index in range(len(table.header)) if index not in empty]
     header = [table.header[index] for index in kept]
     rows = [(place, [cells[index] for index in kept]) for place, cells in table.rows]
-    return Table(table.name, header, rows, table.notes)
+    return replace(table, header=header, rows=rows)
 
 
 def _texts(row: Row) -> list[str]:

@@ -14,8 +14,11 @@ from pydantic import Field
 
 from hdbench.annotating.adding import add_items, plan_addition, read_addition
 from hdbench.annotating.media import BrowserImage, small_picture
+from hdbench.answers.cells import Kind
 from hdbench.answers.columns import Column
 from hdbench.answers.members import Zip
+from hdbench.answers.table_files import first_rows
+from hdbench.answers.tables import Row
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.common.checked import Strict, validate
@@ -41,6 +44,9 @@ from hdbench.home.uploads import UploadedFile, checked_name
 MAX_UNPACKED = 64 * 2**30
 """Maximum number of bytes of a ZIP's images, unpacked."""
 
+TABLES = (".csv", ".tsv", ".xlsx", ".ods")
+"""Endings of tables, in which a person can choose the row with the headings."""
+
 ID = "id"
 """Where the column goes that names the items."""
 
@@ -61,7 +67,9 @@ class DraftRequest(Strict):
         images: the folder with the scans; empty for those that were sent.
         boxes: whether each image in a folder is an item; see `find_media`.
         truth: the table or other ground truth; empty if there is none.
+        header: the row of the table with the headings; empty if it is to be found.
         columns: column → where it goes, where that was changed.
+        kinds: column → what it is read as, where that was changed.
         fields: the fields to be filled in if there is no ground truth.
     """
 
@@ -71,7 +79,9 @@ class DraftRequest(Strict):
     images: str = ""
     boxes: bool = False
     truth: str = ""
+    header: str = ""
     columns: Mapping[str, str] = Field(default_factory=dict)
+    kinds: Mapping[str, Kind] = Field(default_factory=dict)
     fields: str = ""
 
 
@@ -144,7 +154,7 @@ class CollectionDraft(ABC):
         """
         path = self.folder / _REQUEST
         requested = validate(DraftRequest, self.requested().model_dump() | values, path)
-        if self._sources is not None and "columns" in values and requested.truth:
+        if self._sources is not None and values.get("columns") and requested.truth:
             self._planned(self._collection_request(requested), self._sources[1].get())
         write_json(path, requested.model_dump(mode="json"))
 
@@ -184,7 +194,7 @@ class CollectionDraft(ABC):
             folder.mkdir()
             given.path.replace(folder / given.name.name)
         self._sources = None
-        self.change(truth=str(folder / given.name.name), columns={})
+        self.change(truth=str(folder / given.name.name), header="", columns={}, kinds={})
 
     def plan(self) -> CollectionPlan:
         """Return what would be written.
@@ -198,6 +208,15 @@ class CollectionDraft(ABC):
         """Return the columns of the table; none if there is no usable one."""
         with suppress(HdbenchError):
             return columns_of(self._collection_request(self.requested()), self.sources())
+        return ()
+
+    def first_rows(self) -> Sequence[Row]:
+        """Return the first rows of the table as they are; none if the ground truth is no table."""
+        truth = Path(self.requested().truth)
+        if truth.suffix.lower() not in TABLES:
+            return ()
+        with suppress(HdbenchError):  # the plan says what is wrong
+            return first_rows(truth)
         return ()
 
     def picture(self, number: int) -> BrowserImage:
@@ -228,6 +247,7 @@ class CollectionDraft(ABC):
             requested.images,
             requested.boxes,
             requested.truth,
+            requested.header,
             requested.licence,
             requested.language,
             requested.title,
@@ -252,7 +272,9 @@ class CollectionDraft(ABC):
             Path(requested.images) if requested.images else self.scans,
             Path(requested.truth) if requested.truth else None,
             columns=requested.columns if requested.truth else {},
+            kinds=requested.kinds if requested.truth else {},
             boxes=requested.boxes,
+            header_rows=requested.header or None,
             fields=[name.strip() for name in requested.fields.split(",") if name.strip()],
             title=requested.title,
             licence=requested.licence,

@@ -18,6 +18,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from hdbench.annotating.server import why_not
+from hdbench.answers.tables import Table
 from hdbench.benchmarks.benchmark import EXAMPLE, METADATA
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.os_errors import write_errors
@@ -309,6 +310,10 @@ class _Start:
             "has_plan": collection is not None and collection.decisions.has_plan(),
             "sources": sources,
             "columns": draft.columns() if requested.truth else (),
+            "first_rows": draft.first_rows()[:FIRST_ROWS],
+            "heading": sources.truth.heading if sources and isinstance(sources.truth, Table) else 0,
+            "paths": [each.path for each in collection.fields] if collection else (),
+            "kinds": KINDS,
             "requested": requested,
             "plan": plan,
             "problem": without_folders(problem, draft.folder, draft.place),
@@ -387,20 +392,32 @@ _Act = Callable[[CollectionDraft, Mapping[str, str]], Path | None]
 _TEXTS = ("title", "licence", "language", "fields")
 """The other fields of the form, which are texts of a `DraftRequest`."""
 
+FIRST_ROWS = 8
+"""Number of a table's rows that are shown as they are."""
+
+KINDS = ("text", "integer", "number", "date", "boolean", "list")
+"""What a column can be read as."""
+
 _COLUMN = "column:"
 """Prefix of the names of the form's fields that say what becomes of a column."""
+
+_KIND = "kind:"
+"""Prefix of those that say what a column is read as."""
 
 
 def _saved(draft: CollectionDraft, form: Mapping[str, str]) -> None:
     """Keep what was typed: what becomes of columns, and what is known of the collection."""
-    changed = dict(draft.requested().columns)
+    changed, kinds = dict(draft.requested().columns), dict[str, str](draft.requested().kinds)
     for column in draft.columns():
         use = draft.use_of(column)
         given = form.get(f"{_COLUMN}{column.title}", use).strip() or NOT_USED
         if given != use:
             changed[column.title] = given
+        kind = form.get(f"{_KIND}{column.title}", column.kind)
+        if kind != column.kind:
+            kinds[column.title] = kind
     texts = {name: form[name].strip() for name in _TEXTS if name in form}
-    draft.change(columns=changed, **texts)
+    draft.change(columns=changed, kinds=kinds, **texts)
 
 
 def _folder(draft: CollectionDraft, form: Mapping[str, str]) -> None:
@@ -416,7 +433,11 @@ def _without_scans(draft: CollectionDraft, _: Mapping[str, str]) -> None:
 
 
 def _without_truth(draft: CollectionDraft, _: Mapping[str, str]) -> None:
-    draft.change(truth="", columns={})
+    draft.change(truth="", header="", columns={}, kinds={})
+
+
+def _heading(draft: CollectionDraft, form: Mapping[str, str]) -> None:
+    draft.change(header=form.get("row", ""), columns={}, kinds={})
 
 
 def _written(draft: CollectionDraft, form: Mapping[str, str]) -> Path:
@@ -431,5 +452,6 @@ _FORMS: Mapping[str, _Act] = {
     "folder": _folder,
     "without-scans": _without_scans,
     "without-truth": _without_truth,
+    "heading": _heading,
     "write": _written,
 }

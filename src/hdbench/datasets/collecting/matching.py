@@ -8,6 +8,7 @@ from typing import NamedTuple
 from hdbench.answers.entries import shown
 from hdbench.answers.ids import Matched, match_ids
 from hdbench.answers.records import Truth, Truths
+from hdbench.common.names import did_you_mean
 from hdbench.datasets.collecting.drawing import Draw
 from hdbench.datasets.collecting.media import MediaFiles
 from hdbench.datasets.collecting.pairing import paired
@@ -90,7 +91,7 @@ def match_truths(truths: Truths, media: MediaFiles) -> MatchedTruths:
             for difference in matched.differences
             if difference.way != "files"  # most tables name files, which is no reason to look
         ),
-        *_left_out(truths, matched, by_key),
+        *_left_out(truths, matched, by_key, [item for item in ids if item not in truths_by_id]),
     ]
     if matched.unknown:
         notes += _within_folders(matched.unknown, media)
@@ -100,11 +101,19 @@ def match_truths(truths: Truths, media: MediaFiles) -> MatchedTruths:
     return MatchedTruths(filled, notes)
 
 
-def _left_out(truths: Truths, matched: Matched, by_key: Mapping[str, Truth]) -> list[str]:
-    """Return notes on ground truths that name no image, or a missing one."""
+def _left_out(
+    truths: Truths, matched: Matched, by_key: Mapping[str, Truth], free: Sequence[str]
+) -> list[str]:
+    """Return notes on ground truths that name no image, or a missing one: maybe one of `free`."""
     without_key = [truth.place for truth in truths.truths if not truth.key and truth.record]
     unknown = [
-        Message("{key} ({place})", key=key, place=by_key[key].place) for key in matched.unknown
+        Message(
+            "{key} ({place}{near})",
+            key=key,
+            place=by_key[key].place,
+            near=did_you_mean(key, free) if number < SHOWN else "",
+        )
+        for number, key in enumerate(matched.unknown)
     ]
     several = [
         Message("{key!r} may be one of several images: {names}", key=key, names=shown(items))
@@ -183,7 +192,7 @@ def _of_pages(
         return None
     missing = [item.id for item in media.items if item.id not in truth_by_id]
     lacking = _counted(Message("items that lack the text of a page"), missing)
-    return MatchedTruths(truth_by_id, [*_left_out(truths, matched, by_key), *lacking])
+    return MatchedTruths(truth_by_id, [*_left_out(truths, matched, by_key, ()), *lacking])
 
 
 def sampled(media: MediaFiles, drawn: Draw) -> tuple[MediaFiles, dict[str, int]]:

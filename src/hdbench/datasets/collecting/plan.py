@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.answers.columns import Column, propose
+from hdbench.answers.cells import Kind
+from hdbench.answers.columns import Column, as_kind, check_places, propose
 from hdbench.answers.entries import shown
 from hdbench.answers.field_paths import FieldPath, field_paths
 from hdbench.answers.records import Truth, Truths, mapped
@@ -61,6 +62,8 @@ class CollectionRequest:
         truth: where the ground truth is; None if there is none yet.
         like: the benchmark whose fields and rules are taken over, by its name or folder.
         columns: column of the table → where it goes: a field's path, `id`, `column:NAME`, or `-`.
+        kinds: column of the table → what its cells are read as, where that is not what they look
+            like; without `like` only.
         mapping: the mapping file for MARC.
         sample: how many items are drawn at random; None for all.
         by: the columns of the ground truth by whose values they are drawn in strata.
@@ -80,6 +83,7 @@ class CollectionRequest:
     truth: Path | None = None
     like: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
     mapping: Path | None = None
     sample: int | None = None
     by: Sequence[str] = ()
@@ -374,6 +378,14 @@ def _mapping(
     names += [page.path.name for item in media.items for page in item.pages]
     paths = field_paths(AnswerSchema(like.schema)) if like else None
     columns = propose(table, paths=paths, file_names=names, given=proposed_paths)
+    if requested.kinds and like is None:
+        columns = [
+            as_kind(
+                column, requested.kinds.get(column.title, column.kind), table.column(column.index)
+            )
+            for column in columns
+        ]
+        check_places(table.name, columns)
     # As for fields, a heading may be given in other capitals.
     names_by_title = {title.strip().casefold(): name for title, name in own.items()}
     grouping = {

@@ -30,12 +30,12 @@ def write_sheet(path, rows):
     return path
 
 
-def make_collection(folder, items=4, truths=2):
+def make_collection(folder, items=4, truths=2, fields=("titel", "jahr")):
     """A collection in a folder, of whose items the first have a ground truth."""
     folder.mkdir(exist_ok=True)
     write_scans(folder / "scans", items)
     truth = write_sheet(folder / "sheet.csv", truths) if truths else None
-    fields = () if truths else ("titel", "jahr")
+    fields = () if truths else fields
     requested = CollectionRequest(NAME, folder / "scans", truth, fields=fields, title="Kasten 3")
     plan = make_plan(requested, read_sources(requested, folder))
     return write_collection(plan, folder)

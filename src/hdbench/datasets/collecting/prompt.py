@@ -43,24 +43,24 @@ def draft_prompt(schema: Mapping[str, Any], *, title: str, media: str) -> str:
             is_transcription=transcribed(schema) is not None,
             what=_SHOWN[media],
             title=title,
-            shape=_shape(schema),
+            shape=shape(schema),
             meanings=list(_titles(schema, "")),
         )
     )
 
 
-def _shape(schema: Mapping[str, Any], indent: str = "") -> str:
-    """Return a schema as the JSON that it allows, with words for values."""
+def shape(schema: Mapping[str, Any], indent: str = "") -> str:
+    """Return a schema as the JSON that it allows, with words for values, as prompts have it."""
     types = schema.get("type", [])
     if "properties" in schema:
         inner = indent + "  "
         fields = ",\n".join(
-            f"{inner}{json.dumps(name, ensure_ascii=False)}: {_shape(field, inner)}"
+            f"{inner}{json.dumps(name, ensure_ascii=False)}: {shape(field, inner)}"
             for name, field in schema["properties"].items()
         )
         return f"{{\n{fields}\n{indent}}}"
     if "items" in schema:
-        return f"[{_shape(schema['items'], indent)}, …]"
+        return f"[{shape(schema['items'], indent)}, …]"
     names = [types] if isinstance(types, str) else types
     return " or ".join(_WORDS[name] for name in names if name in _WORDS) or "text"
 

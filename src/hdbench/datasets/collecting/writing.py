@@ -54,7 +54,7 @@ def write_collection(plan: CollectionPlan, out: Path = Path()) -> Path:
             json.dumps(row, ensure_ascii=False) + "\n" for row in write_items(plan, new_folder)
         ]
         (new_folder / METADATA).write_text("".join(lines), encoding="utf-8")
-        (new_folder / "benchmark.yaml").write_text(_yaml(plan.spec), encoding="utf-8")
+        (new_folder / "benchmark.yaml").write_text(yaml_of(plan.spec), encoding="utf-8")
         write_json(new_folder / "answer.schema.json", plan.schema)
         (new_folder / "prompt.txt").write_text(plan.prompt, encoding="utf-8")
         for name, text in _cards(plan).items():
@@ -77,7 +77,7 @@ def write_items(plan: CollectionPlan, folder: Path) -> list[dict[str, Any]]:
     return [_row(item, plan, folder) for item in progress(plan.media.items, Message("Copying"))]
 
 
-def _yaml(spec: Mapping[str, Any]) -> str:
+def yaml_of(spec: Mapping[str, Any]) -> str:
     """Return a benchmark's description, its BibTeX in lines as a person would write it."""
     entries = {name: value for name, value in spec.items() if name != "citation"}
     citation = "".join(f"  {line}\n" for line in spec["citation"].splitlines())

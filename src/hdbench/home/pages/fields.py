@@ -11,6 +11,7 @@ from hdbench.common.folder_files import text_in
 from hdbench.common.jsonio import parse_file, write_json, write_whole
 from hdbench.errors import HdbenchError, Message
 from hdbench.home.collection import PROMPT, SCHEMA
+from hdbench.home.field_changes import KINDS, change_field
 from hdbench.home.page import Done, HomePage, Visit
 
 MAX_TITLE = 100
@@ -41,7 +42,12 @@ class FieldView(NamedTuple):
 
 def _show(visit: Visit) -> Mapping[str, Any]:
     prompt = text_in(visit.collection.folder, PROMPT)
-    return {"fields": _views(visit), "prompt": prompt, "prompt_was": _digest(prompt)}
+    return {
+        "fields": _views(visit),
+        "kinds": KINDS,
+        "prompt": prompt,
+        "prompt_was": _digest(prompt),
+    }
 
 
 def _views(visit: Visit) -> list[FieldView]:
@@ -86,6 +92,28 @@ def _name(visit: Visit) -> Done:
     return Done(Message("It is saved."))
 
 
+def _change(visit: Visit) -> Done:
+    """Add a field, or give one another name and kind."""
+    form = visit.form
+    return _changed(
+        visit, form.get("field", ""), form.get("name", "").strip(), form.get("kind", "")
+    )
+
+
+def _remove(visit: Visit) -> Done:
+    return _changed(visit, visit.form.get("field", ""), "", "")
+
+
+def _changed(visit: Visit, old: str, new: str, kind: str) -> Done:
+    if not (old or new):
+        raise HdbenchError("name the field")
+    visit.home.editors.close_idle(0)
+    person = visit.home.used.read().person
+    if change_field(visit.collection, person, old, new, kind):
+        return Done(Message("It is saved, in the ground truths and the prompt, too."))
+    return Done(Message("It is saved, in the ground truths, too; change the prompt yourself."))
+
+
 def _prompt(visit: Visit) -> Done:
     text, now = visit.form.get("prompt", "").strip(), text_in(visit.collection.folder, PROMPT)
     if not text:
@@ -103,4 +131,6 @@ def _digest(prompt: str) -> str:
     return sha256(prompt.encode()).hexdigest()
 
 
-PAGE = HomePage("fields", _show, {"titles": _name, "prompt": _prompt})
+PAGE = HomePage(
+    "fields", _show, {"titles": _name, "change": _change, "remove": _remove, "prompt": _prompt}
+)

@@ -27,6 +27,7 @@ from hdbench.errors import HdbenchError
 from hdbench.home.app import Home, build_app
 from hdbench.home.collection import key_of, opened
 from hdbench.home.comparison import report_page
+from hdbench.home.rendering import said
 from hdbench.home.state import CollectionStage
 from hdbench.home.used import Used
 from hdbench.trust.applied_folder import WORK_LIST
@@ -86,7 +87,7 @@ class Opened:
         return self.home.standing(self.collection).next_step
 
     def button(self):
-        return self.step().button
+        return said(self.step().button, "en")
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,14 @@ from home.collections import make_collection, write_run
 from hdbench.annotating.double import read_double
 from hdbench.annotating.store import Store
 from hdbench.home.collection import opened
+from hdbench.home.rendering import said
 from hdbench.home.state import CollectionStage, Decided, standing_of
 
 NOTHING = Decided()
+
+
+def english(text):
+    return said(text or "", "en")
 
 
 def standing(collection, decided=NOTHING):
@@ -34,23 +39,28 @@ def folder(tmp_path):
 def test_from_the_sheet_to_the_comparison(folder):
     collection = opened(folder)
     first = standing(collection)
-    assert first.sentence == "2 of 4 items have a ground truth; no model has read them."
-    assert [stage.fact for stage in first.stages][:4] == ["4", "2", "2 of 4", ""]
-    assert (first.next_step.stage, first.next_step.button) == (
+    assert english(first.sentence) == "2 of 4 items have a ground truth; no model has read them."
+    assert [english(stage.fact) for stage in first.stages][:4] == ["4", "2", "2 of 4", ""]
+    assert (first.next_step.stage, english(first.next_step.button)) == (
         CollectionStage.TRUTH,
         "Go on reading",
     )
-    assert first.next_step.why == "2 items to read."
+    assert english(first.next_step.why) == "2 items to read."
     for item in ("c2", "c3"):
         enter(folder, "anna", item, {"titel": "Faust", "jahr": 1808})
     read = standing(collection)
-    assert read.sentence == "All 4 items have a ground truth; no model has read them."
-    assert (read.next_step.stage, read.next_step.button) == (CollectionStage.RUNS, "Add a run")
+    assert english(read.sentence) == "All 4 items have a ground truth; no model has read them."
+    assert (read.next_step.stage, english(read.next_step.button)) == (
+        CollectionStage.RUNS,
+        "Add a run",
+    )
     write_run(folder.parent, "a")
-    assert standing(collection).next_step.why.startswith("Let a second model read the items")
+    assert english(standing(collection).next_step.why).startswith(
+        "Let a second model read the items"
+    )
     write_run(folder.parent, "b", wrong=1)
     both = standing(collection)
-    assert both.sentence == "All 4 items have a ground truth; 2 models have read them."
+    assert english(both.sentence) == "All 4 items have a ground truth; 2 models have read them."
     assert both.next_step.stage is CollectionStage.COMPARE
 
 
@@ -74,7 +84,7 @@ def test_from_the_plan_to_the_records(tmp_path, decided, stage, button):
     collection = opened(make_collection(tmp_path, truths=2))
     write_run(tmp_path, "a")
     step = standing(collection, decided).next_step
-    assert (step.stage, step.button) == (stage, button)
+    assert (step.stage, english(step.button)) == (stage, button)
 
 
 def test_a_large_collection_is_not_read_by_hand(tmp_path):
@@ -94,7 +104,7 @@ def test_item_that_two_people_read_is_settled_first(tmp_path):
     assert collection.progress().truths == 0  # what anna entered is not to be seen yet
     enter(folder, "ben", item, {"titel": "Faust", "jahr": 1809})
     now = standing(collection).next_step
-    assert (now.stage, now.button) == (CollectionStage.TRUTH, "Settle")
+    assert (now.stage, english(now.button)) == (CollectionStage.TRUTH, "Settle")
 
 
 def test_other_runs_beside_the_collection_do_not_count(folder):
@@ -108,4 +118,4 @@ def test_damaged_run_says_why_and_does_not_count(folder):
     write_run(folder.parent, "a").write_text('{"id": "c0"')
     (view,) = opened(folder).run_views()
     assert "a.jsonl:1" in view.problem
-    assert standing(opened(folder)).sentence.endswith("no model has read them.")
+    assert english(standing(opened(folder)).sentence).endswith("no model has read them.")

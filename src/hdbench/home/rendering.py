@@ -8,6 +8,7 @@ from hdbench.common.templates import html_templates, sentence
 from hdbench.common.texts import Texts, grouped
 from hdbench.common.translation import translated
 from hdbench.errors import shortened
+from hdbench.home.state import Text
 
 TEXTS = Texts(Path(__file__).with_name("texts"))
 
@@ -32,7 +33,7 @@ def render(template: str, language: str, root: str, **values: Any) -> str:
         .get_template(template)
         .render(
             t=partial(_text, language),
-            say=lambda message: sentence(translated(message, language)),
+            say=lambda message: sentence(said(message, language)),
             some_of=lambda names: translated(shortened(names), language),
             at=lambda page: f"{base}/{page}",
             grouped=partial(grouped, language=language),
@@ -41,6 +42,17 @@ def render(template: str, language: str, root: str, **values: Any) -> str:
             **values,
         )
     )
+
+
+def said(text: str | Text, language: str) -> str:
+    """Return a text of ours, or a message, in a language."""
+    if not isinstance(text, Text):
+        return translated(text, language)
+    values = {
+        name: said(value, language) if isinstance(value, Text) else value
+        for name, value in text.values.items()
+    }
+    return TEXTS.text(text.key, language, **values)
 
 
 def _text(language: str, key: str, **values: Any) -> str:

@@ -1,12 +1,11 @@
 """Where a collection stands, and what comes next: a pure function of what its files say."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hdbench.annotating.progress import TruthProgress
-from hdbench.errors import Message
 from hdbench.home.run_list import RunView
 
 MIN_TRUTHS = 20
@@ -31,17 +30,29 @@ class CollectionStage(StrEnum):
     FINISH = "finish"
 
 
+class Text(NamedTuple):
+    """A text of the home's own, for a language.
+
+    Attributes:
+        key: its key.
+        values: its values, of which some can be texts as well.
+    """
+
+    key: str
+    values: Mapping[str, Any]
+
+
 class StageView(NamedTuple):
     """A stage as pages show it.
 
     Attributes:
         stage: the stage.
-        fact: what there is of it, in a few words; empty if nothing.
+        fact: what there is of it, in a few words; None if nothing.
         is_done: whether nothing is left to do for it.
     """
 
     stage: CollectionStage
-    fact: str
+    fact: Text | None
     is_done: bool
 
 
@@ -55,8 +66,8 @@ class NextStep(NamedTuple):
     """
 
     stage: CollectionStage
-    why: Message
-    button: Message
+    why: Text
+    button: Text
 
 
 @dataclass(frozen=True)
@@ -100,7 +111,7 @@ class CollectionState:
         next_step: what comes next.
     """
 
-    sentence: Message
+    sentence: Text
     stages: Sequence[StageView]
     next_step: NextStep
 
@@ -118,107 +129,72 @@ def standing_of(
     """
     usable = [run for run in runs if run.answered]
     items = len(truth.items)
-    truth_done = not truth.left and not truth.to_settle
-    can_compare = len(usable) >= RUNS_WANTED and truth.truths >= min(items, MIN_TRUTHS)
+    has_runs = len(usable) >= RUNS_WANTED
+    accepted = decided.accepted / decided.values if decided.values else None
+    decided_all = decided.is_applied and not decided.to_control and not decided.to_work_off
     stages = [
-        StageView(CollectionStage.SCANS, _number(items), is_done=True),
-        StageView(CollectionStage.FIELDS, _number(fields), is_done=True),
+        StageView(CollectionStage.SCANS, _text("fact", number=items), is_done=True),
+        StageView(CollectionStage.FIELDS, _text("fact", number=fields), is_done=True),
         StageView(
             CollectionStage.TRUTH,
-            Message("{count:,} of {items:,}", count=truth.truths, items=items),
-            is_done=truth_done,
+            _text("fact_truth", count=truth.truths, items=items),
+            is_done=not truth.left and not truth.to_settle,
         ),
         StageView(
             CollectionStage.RUNS,
-            _number(len(usable)) if usable else "",
-            is_done=len(usable) >= RUNS_WANTED,
+            _text("fact", number=len(usable)) if usable else None,
+            is_done=has_runs,
         ),
-        StageView(CollectionStage.COMPARE, "", is_done=decided.planned),
+        StageView(CollectionStage.COMPARE, None, is_done=decided.planned),
         StageView(
             CollectionStage.DECIDE,
-            Message("{share:.0%} accepted", share=decided.accepted / decided.values)
-            if decided.values
-            else "",
-            is_done=decided.is_applied and not decided.to_control and not decided.to_work_off,
+            None if accepted is None else _text("fact_accepted", share=accepted),
+            is_done=decided_all,
         ),
-        StageView(CollectionStage.FINISH, "", is_done=decided.is_finished),
+        StageView(CollectionStage.FINISH, None, is_done=decided.is_finished),
     ]
-    step = _next_step(truth, runs, decided, can_compare=can_compare)
-    sentence = _decision_sentence(decided) if decided.planned else _sentence(truth, usable)
-    return CollectionState(sentence, stages, step)
+    can_compare = has_runs and truth.truths >= min(items, MIN_TRUTHS)
+    return CollectionState(
+        _decision_sentence(decided) if decided.planned else _sentence(truth, usable),
+        stages,
+        _next_step(truth, runs, decided, can_compare=can_compare),
+    )
 
 
-def _number(number: int) -> Message:
-    return Message("{number:,}", number=number)
+def _text(key: str, **values: Any) -> Text:
+    return Text(key, values)
 
 
-def _decision_sentence(decided: Decided) -> Message:
+def _decision_sentence(decided: Decided) -> Text:
     if not decided.is_applied:
-        return Message(
-            "The decision is planned; people have read {read:,} of {count:,} values for it.",
-            read=decided.sample - decided.to_read,
-            count=decided.sample,
-        )
-    accepted = Message(
-        "{accepted:,} of {values:,} values are accepted",
-        accepted=decided.accepted,
-        values=decided.values,
-    )
+        read = decided.sample - decided.to_read
+        return _text("stands_planned", read=read, count=decided.sample)
+    accepted = _text("stands_accepted", accepted=decided.accepted, values=decided.values)
     if decided.to_work_off:
-        return Message(
-            "{accepted}; 1 doubtful one is left.",
-            plural="{accepted}; {count:,} doubtful ones are left.",
-            accepted=accepted,
-            count=decided.to_work_off,
-        )
-    if decided.is_finished:
-        return Message("{accepted}; the records are written.", accepted=accepted)
-    return Message("{accepted}; none is left to decide.", accepted=accepted)
+        return _text("stands_left", accepted=accepted, count=decided.to_work_off)
+    return _text("stands_written" if decided.is_finished else "stands_decided", accepted=accepted)
 
 
-def _sentence(truth: TruthProgress, usable: Sequence[RunView]) -> Message:
-    items = len(truth.items)
-    if truth.truths == items:
-        read = Message(
-            "The item has a ground truth",
-            plural="All {count:,} items have a ground truth",
-            count=items,
-        )
-    elif not truth.truths:
-        read = Message(
-            "Nobody has read the item yet",
-            plural="Nobody has read the {count:,} items yet",
-            count=items,
-        )
-    else:
-        read = Message(
-            "{truths:,} of {count:,} items has a ground truth"
-            if truth.truths == 1
-            else "{truths:,} of {count:,} items have a ground truth",
-            truths=truth.truths,
-            count=items,
-        )
-    if not usable:
-        return (
-            Message("{read}; no model has.", read=read)
-            if not truth.truths
-            else Message("{read}; no model has read them.", read=read)
-        )
-    models = Message(
-        "{count:,} model has read them",
-        plural="{count:,} models have read them",
-        count=len(usable),
+def _sentence(truth: TruthProgress, usable: Sequence[RunView]) -> Text:
+    items, truths = len(truth.items), truth.truths
+    how_many = (
+        "all" if truths == items else "none" if not truths else "one" if truths == 1 else "some"
     )
+    read = _text(f"truths_{how_many}", truths=truths, count=items)
+    if not usable:
+        return _text("stands_no_model" if truths else "stands_nobody", read=read)
     partly = sum(run.left > 0 for run in usable)
     if partly == len(usable):
-        models = Message(
-            "{count:,} model has read part of them",
-            plural="{count:,} models have read part of them",
-            count=partly,
-        )
-    elif partly:
-        models = Message("{models}, {count:,} of them only a part", models=models, count=partly)
-    return Message("{read}; {models}.", read=read, models=models)
+        models = _text("models_partly", count=partly)
+    else:
+        models = _text("models_read", count=len(usable))
+        if partly:
+            models = _text("models_some_partly", models=models, count=partly)
+    return _text("stands", read=read, models=models)
+
+
+def _step(stage: CollectionStage, key: str, **values: Any) -> NextStep:
+    return NextStep(stage, _text(f"why_{key}", **values), _text(f"do_{key}"))
 
 
 def _next_step(
@@ -228,129 +204,42 @@ def _next_step(
     items = len(truth.items)
     wanted = items if items <= ALL_BY_HAND else MIN_TRUTHS
     if truth.to_settle:
-        return NextStep(
-            CollectionStage.TRUTH,
-            Message(
-                "1 item where people entered different things: look at it together.",
-                plural="{count:,} items where people entered different things: look at them "
-                "together.",
-                count=truth.to_settle,
-            ),
-            Message("Settle"),
-        )
+        return _step(CollectionStage.TRUTH, "settle", count=truth.to_settle)
     if decided.planned or decided.problem:
         return _deciding(decided)
     if truth.left and truth.truths < wanted:
         left = min(truth.left, wanted - truth.truths)
-        return NextStep(
-            CollectionStage.TRUTH,
-            Message("1 item to read.", plural="{count:,} items to read.", count=left),
-            Message("Go on reading") if truth.truths else Message("Begin to read"),
-        )
-    return _running(runs) or (_COMPARING if can_compare else _deciding(decided))
-
-
-_COMPARING = NextStep(
-    CollectionStage.COMPARE,
-    Message("Which model is best for these items, and is it sure?"),
-    Message("Compare the models"),
-)
+        step = _step(CollectionStage.TRUTH, "read", count=left)
+        return step._replace(button=_text("do_read_on")) if truth.truths else step
+    comparing = _step(CollectionStage.COMPARE, "compare")
+    return _running(runs) or (comparing if can_compare else _deciding(decided))
 
 
 def _running(runs: Sequence[RunView]) -> NextStep | None:
     """Return what there is to do for the runs; None if they can be compared."""
-    if going := [run for run in runs if run.is_going]:
-        return NextStep(
-            CollectionStage.RUNS,
-            Message(
-                "A model is reading.", plural="{count:,} models are reading.", count=len(going)
-            ),
-            Message("See how it goes"),
-        )
     usable = [run for run in runs if run.answered]
+    if going := sum(run.is_going for run in runs):
+        return _step(CollectionStage.RUNS, "wait", count=going)
     if len(usable) < RUNS_WANTED:
-        return NextStep(
-            CollectionStage.RUNS,
-            Message("Let a second model read the items, so that they can be compared.")
-            if usable
-            else Message("Let a model read the items, or add answers that you have."),
-            Message("Add a run"),
-        )
-    if stopped := [run for run in usable if run.started and run.left]:
-        return NextStep(
-            CollectionStage.RUNS,
-            Message(
-                "{model} has not read 1 item.",
-                plural="{model} has not read {count:,} items.",
-                model=stopped[0].model,
-                count=stopped[0].left,
-            ),
-            Message("Let it go on"),
-        )
+        step = _step(CollectionStage.RUNS, "run")
+        return step._replace(why=_text("why_run_second")) if usable else step
+    for run in usable:
+        if run.started and run.left:
+            return _step(CollectionStage.RUNS, "go_on", model=run.model, count=run.left)
     return None
 
 
 def _deciding(decided: Decided) -> NextStep:
-    steps = (
-        (
-            bool(decided.problem),
-            Message("The files of the decision cannot be used."),
-            Message("See why"),
-        ),
-        (
-            not decided.planned,
-            Message("Plan how it is decided which values are accepted automatically."),
-            Message("Plan the decision"),
-        ),
-        (
-            bool(decided.to_read),
-            Message(
-                "1 value of the sample to read.",
-                plural="{count:,} values of the sample to read.",
-                count=decided.to_read,
-            ),
-            Message("Read the sample"),
-        ),
-        (
-            not decided.is_learned,
-            Message("The first values are read: learn from them which values are probably wrong."),
-            Message("Learn from them"),
-        ),
-        (
-            not decided.is_applied,
-            Message("Decide which values are accepted automatically."),
-            Message("Decide"),
-        ),
-        (
-            bool(decided.to_control),
-            Message(
-                "1 value of the control sample to read: it checks the promise.",
-                plural="{count:,} values of the control sample to read: they check the promise.",
-                count=decided.to_control,
-            ),
-            Message("Read the control sample"),
-        ),
-        (
-            bool(decided.to_work_off),
-            Message(
-                "1 doubtful value to decide.",
-                plural="{count:,} doubtful values to decide.",
-                count=decided.to_work_off,
-            ),
-            Message("Decide them"),
-        ),
-    )
-    for is_next, why, button in steps:
-        if is_next:
-            return NextStep(CollectionStage.DECIDE, why, button)
-    if decided.is_finished:
-        return NextStep(
-            CollectionStage.FINISH,
-            Message("The records are written."),
-            Message("Look at the records"),
-        )
-    return NextStep(
-        CollectionStage.FINISH,
-        Message("All values are decided: write the records."),
-        Message("Write the records"),
-    )
+    steps = {
+        "see": bool(decided.problem),
+        "plan": not decided.planned,
+        "sample": decided.to_read,
+        "learn": not decided.is_learned,
+        "decide": not decided.is_applied,
+        "control": decided.to_control,
+        "work": decided.to_work_off,
+    }
+    for key, left in steps.items():
+        if left:
+            return _step(CollectionStage.DECIDE, key, count=int(left))
+    return _step(CollectionStage.FINISH, "look" if decided.is_finished else "write")

@@ -1,6 +1,5 @@
 """The application: one server and one address for all collections of a person."""
 
-import time
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -8,7 +7,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-from anyio import CapacityLimiter, sleep, to_thread
+from anyio import CapacityLimiter, to_thread
 from starlette.applications import Starlette
 from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.requests import ClientDisconnect, Request
@@ -23,7 +22,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from hdbench.annotating.in_threads import PATIENCE, in_thread
+from hdbench.annotating.in_threads import in_thread
 from hdbench.annotating.open_pages import OpenPages
 from hdbench.annotating.server import (
     FOLDER,
@@ -253,7 +252,6 @@ class Home:
         Raises:
             HdbenchError: it cannot be opened.
         """
-        self.editors.close_idle(0)  # another page of the same person may be open
         with self.editors.page(*self.editing(path, collection, name)):
             pass
 
@@ -371,16 +369,7 @@ class _Editing:
         if _is_page(request):  # it shows what the files say now
             await to_thread.run_sync(home.editors.close_idle, 0)
         key, opening = await to_thread.run_sync(home.editing, self._path, collection, name)
-        give_up = time.monotonic() + PATIENCE
-        while True:
-            try:
-                return await home.editors.enter(stack, key, opening)
-            except HdbenchError:
-                # The same person may have another page open, which makes way when it has answered.
-                others = await to_thread.run_sync(home.editors.close_idle, 0)
-                if not others or time.monotonic() > give_up:
-                    raise
-            await sleep(0.05)
+        return await home.editors.enter(stack, key, opening)
 
     def _refusal(self, request: Request, error: HdbenchError) -> Response:
         """Return what a person is told, or the page that is open, which keeps what was typed."""

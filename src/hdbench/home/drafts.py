@@ -3,12 +3,10 @@
 import os
 import shutil
 import tempfile
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path, PurePath, PurePosixPath
 from threading import Lock
-from typing import ClassVar
 
 from pydantic import Field
 
@@ -53,6 +51,9 @@ ID = "id"
 NOT_USED = "-"
 """Where a column goes that is not used."""
 
+NEW, ADDED = ".new", ".add"
+"""Endings of the folders' names: of new collections, and of items that are added to one."""
+
 _REQUEST = "request.json"
 _MAX_REQUEST = 2**20
 
@@ -85,49 +86,64 @@ class DraftRequest(Strict):
     fields: str = ""
 
 
-class CollectionDraft(ABC):
+class CollectionDraft:
     """Scans that are going to be a collection, or a part of one.
 
     Args:
-        folder: its hidden folder.
+        folder: its hidden folder, whose name ends with `NEW` or `ADDED`.
 
     Attributes:
-        ending: the ending of its folder's name.
         folder: same as in Args.
         name: the collection's name.
         place: the folder that the collection's folder is in, or is going to be in.
+        is_addition: whether the collection is there already.
+        collection: the collection's folder.
         writing: held while it is written, so that it is only once.
     """
 
-    ending: ClassVar[str]
-
     def __init__(self, folder: Path) -> None:
         self.folder, self.place, self.writing = folder, folder.parent, Lock()
-        self.name = folder.name.removeprefix(".").removesuffix(self.ending)
-        self._sources: tuple[tuple[object, ...], Stamped[Sources]] | None = None
+        self.is_addition = folder.name.endswith(ADDED)
+        self.name = folder.name.removeprefix(".").removesuffix(ADDED if self.is_addition else NEW)
+        self.collection = self.place / self.name
+        self._sources: tuple[object, Stamped[Sources]] | None = None
 
-    @abstractmethod
-    def write(self) -> Path:
+    @classmethod
+    def of_new(cls, place: Path, name: str, title: str) -> "CollectionDraft":
+        """Begin a collection, or resume one of that name.
+
+        Raises:
+            HdbenchError: the name cannot be used, or nothing can be written there.
+        """
+        check_new_name(name, place)
+        draft = cls(_made(place / f".{name}{NEW}"))
+        draft.change(title=title)
+        return draft
+
+    @classmethod
+    def of_addition(cls, collection: Path) -> "CollectionDraft":
+        """Begin an addition to a collection, or resume the one that was begun.
+
+        Raises:
+            HdbenchError: nothing can be written there.
+        """
+        return cls(_made(collection.with_name(f".{collection.name}{ADDED}")))
+
+    def write(self) -> None:
         """Write what is planned, and remove the draft.
-
-        Returns:
-            The collection's folder.
 
         Raises:
             HdbenchError: see `plan`; or something cannot be written.
         """
-
-    @abstractmethod
-    def _read(self, requested: CollectionRequest) -> Sources:
-        """Read the files that a request names."""
-
-    @abstractmethod
-    def _planned(self, requested: CollectionRequest, sources: Sources) -> CollectionPlan:
-        """Decide on everything."""
-
-    def _read_besides(self) -> Sequence[Path]:
-        """Return the files that are read as well."""
-        return ()
+        plan = self.plan()
+        if self.is_addition:
+            with write_errors(self.folder):
+                copies = tempfile.TemporaryDirectory(prefix="ready-", dir=self.folder)
+            with copies as scratch:
+                add_items(plan, self.collection, Path(scratch))
+        else:
+            write_collection(plan, self.place)
+        self.remove()
 
     @property
     def scans(self) -> Path:
@@ -155,7 +171,7 @@ class CollectionDraft(ABC):
         path = self.folder / _REQUEST
         requested = validate(DraftRequest, self.requested().model_dump() | values, path)
         if self._sources is not None and values.get("columns") and requested.truth:
-            self._planned(self._collection_request(requested), self._sources[1].get())
+            self._planned(requested, self._sources[1].get())
         write_json(path, requested.model_dump(mode="json"))
 
     def add_scan(self, given: UploadedFile) -> None:
@@ -202,7 +218,7 @@ class CollectionDraft(ABC):
         Raises:
             HdbenchError: what is there so far is not enough, or cannot be used.
         """
-        return self._planned(self._collection_request(self.requested()), self.sources())
+        return self._planned(self.requested(), self.sources())
 
     def columns(self) -> Sequence[Column]:
         """Return the columns of the table; none if there is no usable one."""
@@ -243,28 +259,28 @@ class CollectionDraft(ABC):
             HdbenchError: a file is unusable.
         """
         requested = self.requested()
-        key = (
-            requested.images,
-            requested.boxes,
-            requested.truth,
-            requested.header,
-            requested.licence,
-            requested.language,
-            requested.title,
-        )
+        key = requested.model_copy(update={"columns": {}, "kinds": {}, "fields": ""})
         if self._sources is None or self._sources[0] != key:
             files = [Path(name) for name in (requested.images, requested.truth) if name]
-            read = Stamped(
-                lambda: self._read(self._collection_request(self.requested())),
-                [*files, *self._read_besides()],
-            )
-            self._sources = key, read
+            if self.is_addition:
+                files += [self.collection / name for name in (METADATA, DESCRIPTION, SCHEMA)]
+            self._sources = key, Stamped(self._read, files)
         return self._sources[1].get()
 
     def remove(self) -> None:
         """Remove the draft, with the copies of what was sent."""
         shutil.rmtree(self.folder, ignore_errors=True)
         self._sources = None
+
+    def _read(self) -> Sources:
+        requested = self._collection_request(self.requested())
+        if self.is_addition:
+            return read_addition(self.collection, requested)
+        return read_sources(requested, self.place)
+
+    def _planned(self, requested: DraftRequest, sources: Sources) -> CollectionPlan:
+        plan = plan_addition if self.is_addition else make_plan
+        return plan(self._collection_request(requested), sources)
 
     def _collection_request(self, requested: DraftRequest) -> CollectionRequest:
         return CollectionRequest(
@@ -321,80 +337,6 @@ class CollectionDraft(ABC):
                     (inside / target).parent.mkdir(parents=True, exist_ok=True)
                     files.append((copy.replace(inside / target), target))
             self._take_in(files)
-
-
-class NewCollection(CollectionDraft):
-    """A collection that is being made."""
-
-    ending = ".new"
-
-    @classmethod
-    def begun(cls, place: Path, name: str, title: str) -> "NewCollection":
-        """Begin a collection, or resume one of that name.
-
-        Raises:
-            HdbenchError: the name cannot be used, or nothing can be written there.
-        """
-        check_new_name(name, place)
-        draft = cls(_made(place / f".{name}{cls.ending}"))
-        draft.change(title=title)
-        return draft
-
-    def write(self) -> Path:
-        """Write the collection, and remove the draft."""
-        folder = write_collection(self.plan(), self.place)
-        self.remove()
-        return folder
-
-    def _read(self, requested: CollectionRequest) -> Sources:
-        return read_sources(requested, self.place)
-
-    def _planned(self, requested: CollectionRequest, sources: Sources) -> CollectionPlan:
-        return make_plan(requested, sources)
-
-
-class Addition(CollectionDraft):
-    """Items that are being added to a collection."""
-
-    ending = ".add"
-
-    @classmethod
-    def begun(cls, collection: Path) -> "Addition":
-        """Begin an addition to a collection, or resume the one that was begun.
-
-        Raises:
-            HdbenchError: nothing can be written there.
-        """
-        return cls(_made(collection.with_name(f".{collection.name}{cls.ending}")))
-
-    @property
-    def collection(self) -> Path:
-        """Return the folder of the collection."""
-        return self.place / self.name
-
-    def write(self) -> Path:
-        """Add the items, and remove the draft."""
-        plan = self.plan()
-        with write_errors(self.folder):
-            copies = tempfile.TemporaryDirectory(prefix="ready-", dir=self.folder)
-        with copies as scratch:
-            add_items(plan, self.collection, Path(scratch))
-        self.remove()
-        return self.collection
-
-    def _read(self, requested: CollectionRequest) -> Sources:
-        return read_addition(self.collection, requested)
-
-    def _planned(self, requested: CollectionRequest, sources: Sources) -> CollectionPlan:
-        return plan_addition(requested, sources)
-
-    def _read_besides(self) -> Sequence[Path]:
-        return [self.collection / name for name in (METADATA, DESCRIPTION, SCHEMA)]
-
-
-def draft_in(folder: Path) -> CollectionDraft:
-    """Return the draft in a folder, which its name tells."""
-    return Addition(folder) if folder.name.endswith(Addition.ending) else NewCollection(folder)
 
 
 def _made(folder: Path) -> Path:

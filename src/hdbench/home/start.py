@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ from hdbench.datasets.collecting.plan import CollectionRequest, make_plan, read_
 from hdbench.datasets.collecting.writing import write_collection
 from hdbench.errors import HdbenchError, without_folders
 from hdbench.home.collection import key_of, opened
-from hdbench.home.drafts import NOT_USED, Addition, CollectionDraft, NewCollection, draft_in
+from hdbench.home.drafts import NEW, NOT_USED, CollectionDraft
 from hdbench.home.page import is_ours, read_form
 from hdbench.home.run_list import RUNS
 from hdbench.home.state import CollectionState
@@ -76,33 +76,29 @@ def start_routes(home: "Home") -> list[BaseRoute]:
         home: the home.
     """
     start = _Start(home)
-    return [
+    routes = [
         Route("/", start.index),
-        Route("/forget", start.forget, methods=["POST"]),
-        Route("/open", start.open, methods=["POST"]),
-        Route("/open", start.index),
-        Route("/sample", start.sample, methods=["POST"]),
         Route("/new", start.new),
-        Route("/new", start.begin, methods=["POST"]),
         Route("/new/{draft:key}", start.draft),
-        Route("/new/{draft:key}/discard", start.discard, methods=["POST"]),
         Route("/new/{draft:key}/small/{n:number}", start.picture),
-        Route(
-            "/new/{draft:key}/scans",
-            partial(start.upload, CollectionDraft.add_scan),
-            methods=["POST"],
-        ),
-        Route(
-            "/new/{draft:key}/truth",
-            partial(start.upload, CollectionDraft.add_truth),
-            methods=["POST"],
-        ),
-        *(
-            Route(f"/new/{{draft:key}}/{name}", partial(start.act, act), methods=["POST"])
-            for name, act in _FORMS.items()
-        ),
-        *(Route(f"/new/{{draft:key}}/{name}", start.draft) for name in _FORMS),
     ]
+    uploads = {"scans": CollectionDraft.add_scan, "truth": CollectionDraft.add_truth}
+    sent: dict[str, Callable[[Request], Awaitable[Response]]] = {
+        "/forget": start.forget,
+        "/open": partial(start.go_to, "start.html", _opened),
+        "/sample": partial(start.go_to, "start.html", _sample),
+        "/new": partial(start.go_to, "new.html", start.begun),
+        "/new/{draft:key}/discard": start.discard,
+        **{
+            f"/new/{{draft:key}}/{name}": partial(start.upload, add)
+            for name, add in uploads.items()
+        },
+        **{f"/new/{{draft:key}}/{name}": partial(start.act, act) for name, act in _FORMS.items()},
+    }
+    routes += [Route(path, answer, methods=["POST"]) for path, answer in sent.items()]
+    # Whoever goes back to the page that a form was sent from, or reloads it, finds it.
+    routes += [Route(f"/new/{{draft:key}}/{name}", start.draft) for name in _FORMS]
+    return [*routes, Route("/open", start.index), Route("/sample", start.index)]
 
 
 class _Start:
@@ -118,7 +114,7 @@ class _Start:
 
     async def index(self, request: Request) -> Response:
         """Show the collections that were used before."""
-        return await self._home.page(request, "start.html", partial(self._used, ""))
+        return await self._home.page(request, "start.html", partial(self._used, {}, ""))
 
     async def forget(self, request: Request) -> Response:
         """Take a collection out of the list."""
@@ -126,41 +122,31 @@ class _Start:
         self._home.used.forget(Path(form.get("folder", "")))
         return RedirectResponse(f"{self._home.root}/", 303)
 
-    async def open(self, request: Request) -> Response:
-        """Open the collection in a folder of this computer."""
+    async def go_to(
+        self, template: str, find: Callable[[Mapping[str, str]], Path], request: Request
+    ) -> Response:
+        """Go to the collection, or the draft of one, that a form makes or names."""
         form = await self._form(request)
         try:
-            folder = _folder_in(form, "folder")
-            opened(folder)
+            folder = await to_thread.run_sync(find, form)
         except HdbenchError as error:
-            show = partial(self._used, error.message)
-            return await self._home.page(request, "start.html", show)
+            show = _new if template == "new.html" else self._used
+            return await self._home.page(request, template, partial(show, form, error.message))
+        if folder.name.endswith(NEW):
+            return RedirectResponse(f"{self._home.root}/new/{key_of(folder)}", 303)
         return self._to(folder)
-
-    async def sample(self, request: Request) -> Response:
-        """Make the sample collection, unless it is there, and open it."""
-        await self._form(request)
-        try:
-            return self._to(await to_thread.run_sync(_sample_in, Path.cwd()))
-        except HdbenchError as error:
-            show = partial(self._used, error.message)
-            return await self._home.page(request, "start.html", show)
 
     async def new(self, request: Request) -> Response:
         """Ask for the name and place of a new collection."""
         return await self._home.page(request, "new.html", partial(_new, {}, ""))
 
-    async def begin(self, request: Request) -> Response:
-        """Begin a new collection."""
-        form = await self._form(request)
-        try:
-            place = without_links(_folder_in(form, "place"))
-            name, title = form.get("name", "").strip(), form.get("title", "").strip()
-            draft = NewCollection.begun(place, name or _name_of(title), title)
-        except HdbenchError as error:
-            return await self._home.page(request, "new.html", partial(_new, form, error.message))
+    def begun(self, form: Mapping[str, str]) -> Path:
+        """Begin a new collection, and return the folder of its draft."""
+        place = without_links(_folder_in(form, "place"))
+        name, title = form.get("name", "").strip(), form.get("title", "").strip()
+        draft = CollectionDraft.of_new(place, name or _name_of(title), title)
         self._home.used.add_draft(draft.folder)
-        return RedirectResponse(f"{self._home.root}/new/{key_of(draft.folder)}", 303)
+        return draft.folder
 
     async def draft(self, request: Request) -> Response:
         """Show a draft, or the collection that it has become."""
@@ -175,7 +161,7 @@ class _Start:
             draft = self._draft(request)
             await to_thread.run_sync(draft.remove)
             self._home.used.forget(draft.folder)
-            if isinstance(draft, Addition) and draft.collection.is_dir():
+            if draft.is_addition and draft.collection.is_dir():
                 return self._to(draft.collection)
         return RedirectResponse(f"{self._home.root}/", 303)
 
@@ -207,18 +193,18 @@ class _Start:
         form = await self._form(request)
         try:
             draft = self._draft(request)
-            folder = await to_thread.run_sync(act, draft, form)
+            await to_thread.run_sync(act, draft, form)
         except HdbenchError as error:
             if become := self._become(request):  # a button was pressed twice
                 return self._to(become)
             show = partial(self._drafted, request, error.message, form)
             return await self._home.page(request, "draft.html", show)
-        if folder is None:
+        if act is not _written:
             return RedirectResponse(f"{self._home.root}/new/{key_of(draft.folder)}", 303)
         self._home.used.forget(draft.folder)
         # The next request opens what is edited with what was added.
         await to_thread.run_sync(self._home.editors.close_idle, 0)
-        return self._to(folder)
+        return self._to(draft.collection)
 
     def _to(self, folder: Path) -> Response:
         """Go to a collection."""
@@ -233,13 +219,13 @@ class _Start:
         except HdbenchError as error:
             raise HTTPException(400, str(error)) from error
 
-    def _used(self, error: str, language: str) -> Mapping[str, Any]:
+    def _used(self, _: Mapping[str, str], error: str, language: str) -> Mapping[str, Any]:
         remembered = self._home.used.read()
         return {
             "error": error,
             "collections": [self._view(Path(name), language) for name in remembered.collections],
             "drafts": [
-                self._draft_view(draft_in(Path(name)))
+                self._draft_view(CollectionDraft(Path(name)))
                 for name in remembered.drafts
                 if Path(name).is_dir()
             ],
@@ -258,7 +244,7 @@ class _Start:
 
     def _draft_view(self, draft: CollectionDraft) -> DraftView:
         problem = ""
-        if isinstance(draft, Addition):
+        if draft.is_addition:
             try:
                 self._home.collection(key_of(draft.collection)).spec  # noqa: B018  which is read
             except HdbenchError as error:
@@ -274,16 +260,15 @@ class _Start:
         for name in self._home.used.read().drafts:
             folder = Path(name)
             if key_of(folder) == request.path_params["draft"] and folder.is_dir():
-                return self._drafts.setdefault(folder, draft_in(folder))
+                return self._drafts.setdefault(folder, CollectionDraft(folder))
         raise HdbenchError("not one of the collections that are being made here")
 
     def _become(self, request: Request) -> Path | None:
         """Return the collection that has been made of a draft; None if it is still a draft."""
         for draft in list(self._drafts.values()):  # threads add to them
-            folder = draft.place / draft.name
             is_asked = key_of(draft.folder) == request.path_params["draft"]
-            if is_asked and not draft.folder.is_dir() and (folder / METADATA).is_file():
-                return folder
+            if is_asked and not draft.folder.is_dir() and (draft.collection / METADATA).is_file():
+                return draft.collection
         return None
 
     def _drafted(
@@ -292,7 +277,7 @@ class _Start:
         draft = self._draft(request)
         requested = draft.requested()
         title, collection = requested.title, None
-        if isinstance(draft, Addition):
+        if draft.is_addition:
             collection = self._home.collection(key_of(draft.collection))
             title = collection.spec.title_in(language)
         plan, sources, problem = None, None, ""
@@ -326,12 +311,19 @@ def _new(form: Mapping[str, str], error: str, _: str) -> Mapping[str, Any]:
     return {"form": form, "error": error, "place": Path.cwd()}
 
 
-def _sample_in(place: Path) -> Path:
-    """Return the sample collection in a folder, made of what `hdbench demo` builds.
+def _opened(form: Mapping[str, str]) -> Path:
+    folder = _folder_in(form, "folder")
+    opened(folder)
+    return folder
+
+
+def _sample(_: Mapping[str, str]) -> Path:
+    """Return the sample collection, made of what `hdbench demo` builds unless it is there.
 
     Raises:
         HdbenchError: it cannot be written.
     """
+    place = Path.cwd()
     folder = place / _SAMPLE
     if (folder / METADATA).is_file():
         return folder
@@ -386,8 +378,8 @@ def _name_of(title: str) -> str:
     return _NO_NAME.sub("-", plain).strip("-")[:40]
 
 
-_Act = Callable[[CollectionDraft, Mapping[str, str]], Path | None]
-"""Does what a form asks for; returns the collection's folder once it is written."""
+_Act = Callable[[CollectionDraft, Mapping[str, str]], None]
+"""Does what a form asks for."""
 
 _TEXTS = ("title", "licence", "language", "fields")
 """The other fields of the form, which are texts of a `DraftRequest`."""
@@ -440,10 +432,10 @@ def _heading(draft: CollectionDraft, form: Mapping[str, str]) -> None:
     draft.change(header=form.get("row", ""), columns={}, kinds={})
 
 
-def _written(draft: CollectionDraft, form: Mapping[str, str]) -> Path:
+def _written(draft: CollectionDraft, form: Mapping[str, str]) -> None:
     with draft.writing:
         _saved(draft, form)
-        return draft.write()
+        draft.write()
 
 
 _FORMS: Mapping[str, _Act] = {

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from hdbench.annotating.progress import ItemProgress
 from hdbench.home.collection import Collection, key_of
-from hdbench.home.drafts import Addition
+from hdbench.home.drafts import CollectionDraft
 from hdbench.home.page import Done, HomePage, Visit
 
 SHOWN = 60
@@ -89,7 +89,7 @@ def _items(visit: Visit) -> Mapping[str, Any]:
 
 def _add(visit: Visit) -> Done:
     """Begin to add scans, or resume that."""
-    draft = Addition.begun(visit.collection.folder)
+    draft = CollectionDraft.of_addition(visit.collection.folder)
     visit.home.used.add_draft(draft.folder)
     return Done(to=f"../new/{key_of(draft.folder)}")
 

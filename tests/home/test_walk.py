@@ -138,7 +138,7 @@ def test_axe_core_finds_nothing_and_german_is_complete(tmp_path, visit_at, langu
     drop(page, "#scans", sorted((tmp_path / "scans").iterdir()))
     page.locator(".strip").wait_for()
     drop(page, "#sheet", tmp_path / "sheet.csv")
-    page.locator("table").wait_for()
+    page.locator(".stacked").wait_for()
     look()
     page.goto(f"{served.url}scans")
     page.locator("main form button").click()  # adds scans
@@ -146,9 +146,18 @@ def test_axe_core_finds_nothing_and_german_is_complete(tmp_path, visit_at, langu
     drop(page, "#scans", [tmp_path / "scans/c0.png", tmp_path / "more/c4.png", tmp_path / "c1.png"])
     page.locator(".strip").wait_for()
     drop(page, "#sheet", tmp_path / "sheet.csv")
-    page.locator("table").wait_for()
+    page.locator(".stacked").wait_for()
     look()
-    for name in ("", "scans", "scans?show=settle", "fields", "truth", "agreement", "runs"):
+    for name in (
+        "",
+        "scans",
+        "scans?show=settle",
+        "item?id=c0",
+        "fields",
+        "truth",
+        "agreement",
+        "runs",
+    ):
         page.goto(f"{served.url}{name}")
         page.evaluate("document.querySelectorAll('details').forEach((each) => each.open = true)")
         look()

@@ -47,7 +47,6 @@ from hdbench.home.pages import (
     fields,
     finish,
     item,
-    overview,
     runs,
     scans,
     truth,
@@ -58,7 +57,7 @@ from hdbench.home.state import CollectionState, standing_of
 from hdbench.home.used import Used
 
 PAGES: tuple[HomePage, ...] = (
-    overview.PAGE,
+    scans.OVERVIEW,
     scans.PAGE,
     item.PAGE,
     fields.PAGE,

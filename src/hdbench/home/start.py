@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from anyio import to_thread
 from starlette.exceptions import HTTPException
@@ -32,41 +32,10 @@ from hdbench.home.collection import key_of, opened
 from hdbench.home.drafts import NEW, NOT_USED, CollectionDraft
 from hdbench.home.page import is_ours, read_form
 from hdbench.home.run_list import RUNS
-from hdbench.home.state import CollectionState
 from hdbench.home.uploads import UploadedFile, uploaded
 
 if TYPE_CHECKING:
     from hdbench.home.app import Home
-
-
-class UsedView(NamedTuple):
-    """A collection that was opened before.
-
-    Attributes:
-        folder: its folder.
-        key: the part of addresses that stands for it.
-        title: what people call it.
-        standing: where it stands; None if it cannot be read.
-        problem: why it cannot be read.
-    """
-
-    folder: Path
-    key: str
-    title: str
-    standing: CollectionState | None = None
-    problem: str = ""
-
-
-class DraftView(NamedTuple):
-    """A collection that is being made, or items that are being added to one.
-
-    Attributes:
-        draft: the draft.
-        problem: why it cannot be resumed; empty if it can.
-    """
-
-    draft: CollectionDraft
-    problem: str
 
 
 def start_routes(home: "Home") -> list[BaseRoute]:
@@ -233,23 +202,26 @@ class _Start:
             "place": Path.cwd(),
         }
 
-    def _view(self, folder: Path, language: str) -> UsedView:
+    def _view(self, folder: Path, language: str) -> Mapping[str, Any]:
+        """Return a collection that was opened before, or why it cannot be read."""
         key = key_of(folder)
         try:
             collection = self._home.collection(key)
             standing = self._home.standing(collection)
-            return UsedView(folder, key, collection.spec.title_in(language), standing)
+            title = collection.spec.title_in(language)
+            return {"folder": folder, "key": key, "title": title, "standing": standing}
         except HdbenchError as error:
-            return UsedView(folder, key, folder.name, problem=error.message)
+            return {"folder": folder, "title": folder.name, "problem": error.message}
 
-    def _draft_view(self, draft: CollectionDraft) -> DraftView:
+    def _draft_view(self, draft: CollectionDraft) -> tuple[CollectionDraft, str]:
+        """Return a draft, and why it cannot be resumed; empty if it can."""
         problem = ""
         if draft.is_addition:
             try:
                 self._home.collection(key_of(draft.collection)).spec  # noqa: B018  which is read
             except HdbenchError as error:
                 problem = error.message
-        return DraftView(draft, problem)
+        return draft, problem
 
     def _draft(self, request: Request) -> CollectionDraft:
         """Return a draft.

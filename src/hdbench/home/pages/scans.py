@@ -15,6 +15,9 @@ from hdbench.home.page import Done, HomePage, Visit
 SHOWN = 60
 """Number of items on a page."""
 
+TYPICAL = 3
+"""Number of items that the first page of a collection shows large."""
+
 EXCERPT = 200
 """Number of characters of an item's text."""
 
@@ -87,6 +90,14 @@ def _items(visit: Visit) -> Mapping[str, Any]:
     }
 
 
+def _overview(visit: Visit) -> Mapping[str, Any]:
+    """Return items to show: the first that somebody has read, else the first of all."""
+    progress = visit.collection.progress()
+    numbers = list(progress.places["truth"][:TYPICAL])
+    numbers += [n for n in range(min(TYPICAL, len(progress.items))) if n not in numbers]
+    return {"typical": views_of(visit.collection, numbers[:TYPICAL])}
+
+
 def _add(visit: Visit) -> Done:
     """Begin to add scans, or resume that."""
     draft = CollectionDraft.of_addition(visit.collection.folder)
@@ -94,4 +105,5 @@ def _add(visit: Visit) -> Done:
     return Done(to=f"../new/{key_of(draft.folder)}")
 
 
+OVERVIEW = HomePage("", _overview)
 PAGE = HomePage("scans", _items, {"add": _add})

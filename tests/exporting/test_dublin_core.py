@@ -52,8 +52,8 @@ def elements(record):
 def test_each_record_is_valid_dublin_core(written):
     folder, records, identifiers = written
     mapping = read_dublin_core_mapping(folder / "mapping.yaml", FIELDS)
-    write_dublin_core(records, folder / "dc.xml", mapping, identifiers)
-    first, second = etree.parse(folder / "dc.xml").getroot()
+    write_dublin_core(records, folder, mapping, identifiers)
+    first, second = etree.parse(folder / "records.dc.xml").getroot()
     for record in (first, second):
         assert record.tag == f"{{{OAI_DC}}}dc"
         SCHEMA.assertValid(etree.fromstring(etree.tostring(record)))
@@ -83,8 +83,8 @@ def test_csv_has_a_column_for_each_name(written):
     folder, records, identifiers = written
     (folder / "mapping.yaml").write_text(MAPPING.replace("coverage:", "Ort und Jahr:"))
     mapping = read_record_mapping(folder / "mapping.yaml", FIELDS)
-    write_mapped_csv(records, folder / "t.csv", mapping, identifiers)
-    with (folder / "t.csv").open(encoding="utf-8-sig", newline="") as file:
+    write_mapped_csv(records, folder, mapping, identifiers)
+    with (folder / "records.csv").open(encoding="utf-8-sig", newline="") as file:
         first, second = csv.DictReader(file)
     assert list(first) == [name.replace("coverage", "Ort und Jahr") for name in HEAD]
     assert first["subject"] == "Recht | Diss. | Sammlung <A&B>"
@@ -103,8 +103,8 @@ def test_each_value_of_a_list_has_its_own_identifier(written):
     )
     mapping = read_dublin_core_mapping(folder / "mapping.yaml", FIELDS)
     address = "https://d-nb.info/gnd/4113937-9"
-    write_dublin_core(records, folder / "dc.xml", mapping, known)
-    first, second = etree.parse(folder / "dc.xml").getroot()
+    write_dublin_core(records, folder, mapping, known)
+    first, second = etree.parse(folder / "records.dc.xml").getroot()
     assert elements(first) == [
         ("subject", "Recht"),
         ("subject", f"Diss. <{address}>"),
@@ -112,8 +112,8 @@ def test_each_value_of_a_list_has_its_own_identifier(written):
     ]
     assert elements(second) == []
     # In CSV, an empty place tells which value it belongs to.
-    write_mapped_csv(records, folder / "t.csv", mapping, known)
-    with (folder / "t.csv").open(encoding="utf-8-sig", newline="") as file:
+    write_mapped_csv(records, folder, mapping, known)
+    with (folder / "records.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = [list(row.values()) for row in csv.DictReader(file)]
     assert rows == [[f"Recht | Diss. <{address}>", f" | {address}"], ["", ""]]
 

@@ -103,9 +103,9 @@ def only(tags, values, mapping=CARDS, origins=None, identifiers=None):
 def test_card_becomes_a_record_as_cataloguers_write_it():
     assert lines(CARD) == [
         "00000nam_a22000007i_4500",
-        "001 0041",
         "007 tu",
-        "008 260701s1912    sz ||||| m   |||| ||und d",
+        "008 260701s1912    xx ||||| m   |||| ||und d",
+        "035 __ $a(hdbench)0041",
         "040 __ $bger",
         "100 1_ $aMüller, Hans",
         "245 14 $aDie Stadt.",
@@ -123,6 +123,13 @@ def test_card_becomes_a_record_as_cataloguers_write_it():
     assert made_of(CARD).left == []
 
 
+def test_names_in_capitals_get_small_letters():
+    names = CARD | {"author.last_name": "VON MÜLLER-LYER", "author.first_name": "HANS R."}
+    assert only(("100",), names) == ["100 1_ $avon Müller-Lyer, Hans R."]
+    names = CARD | {"author.last_name": "McKAY", "author.first_name": "II"}
+    assert only(("100",), names) == ["100 1_ $aMcKAY, II"]
+
+
 def test_empty_values_take_their_punctuation_with_them():
     card = CARD | {
         "author.first_name": "",
@@ -132,7 +139,7 @@ def test_empty_values_take_their_punctuation_with_them():
         "library_reference.subjects": "Diss",
     }
     assert only(("008", "100", "264", "300", "653"), card) == [
-        "008 260701nuuuuuuuusz ||||| m   |||| ||und d",
+        "008 260701nuuuuuuuuxx ||||| m   |||| ||und d",
         "100 1_ $aMüller",
         "264 _1 $aBasel",
         "300 __ $aVII, 97 S.",
@@ -150,7 +157,7 @@ def test_kind_of_record_is_chosen_by_a_value():
     card = CARD | {"type.type": "REFERENCE"}
     assert made_of(card) == LeftOut("a card that only refers to another one", [])
     book = lines(CARD | {"type.type": ""})
-    assert book[3] == "008 260701s1912    sz ||||| |||||||| ||und d"
+    assert book[2] == "008 260701s1912    xx ||||| |||||||| ||und d"
     assert not [line for line in book if line.startswith(("502", "655"))]
 
 

@@ -80,7 +80,7 @@ def test_what_people_read_and_worked_off_is_delivered(cards, tmp_path):
         for number, ((item, field), value) in enumerate(worked.items())
     ]
     add_events(cards.path, decisions)
-    finished = finish(cards.out, cards.benchmark, tmp_path / "finished")
+    finished, _ = finish(cards.out, cards.benchmark, tmp_path / "finished")
 
     still_open = values - set(read) - set(worked)
     assert delivered(tmp_path / "finished") == (

@@ -105,7 +105,7 @@ def test_all_agree_at_every_moment_on_what_is_open(tmp_path, seed):
     steps = [cards.enter, cards.take_back, cards.read_control, cards.work_off, cards.undo]
     for _ in range(15):
         draw.choice(steps)(draw)
-        finished = finish(cards.out, cards.benchmark, tmp_path / "finished")
+        finished, _ = finish(cards.out, cards.benchmark, tmp_path / "finished")
         lines = map(json.loads, (tmp_path / "finished/records.jsonl").read_text().splitlines())
         opened = {
             ValueKey(line["id"], name)

@@ -12,10 +12,9 @@ from hdbench.cli.arguments import Annotator, split_benchmark_and_one
 from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line, say
 from hdbench.common.printing import heading
 from hdbench.common.progress import in_lines
-from hdbench.errors import Message, escaped
+from hdbench.errors import Message
 from hdbench.output.exporting.finished_forms import FinishForm, writer_of
-from hdbench.output.exporting.finished_records import LEFT_LIST, WrittenRecords
-from hdbench.trust.applied_folder import CONTROL, WORK_LIST, only_process, read_begun
+from hdbench.trust.applied_folder import CONTROL, WORK_LIST, read_begun
 from hdbench.trust.finishing import CHANGES, RECORDS, Finished, finish
 from hdbench.trust.states import ORIGINS, unread_control
 from hdbench.trust.worked_table import take_in
@@ -65,7 +64,7 @@ def command(
     loaded = load_benchmark(benchmark or plan.benchmark)
     folder = out or applied / "finished"
     known = read_identifiers(identifiers, plan.fields) if identifiers else None
-    write = writer_of(form, loaded, plan.fields, applied, folder, mapping, known)
+    write = writer_of(form, loaded, plan.fields, applied, mapping, known)
     try:
         with in_lines():
             if worked:
@@ -76,25 +75,21 @@ def command(
                     path=worked,
                     count=count,
                 )
-            finished = finish(applied, loaded, folder)
-            with only_process(folder):
-                written = write() if write else None
+            finished, written = finish(applied, loaded, folder, write)
     except KeyboardInterrupt:
         say("interrupted: the same command begins again", err=True)
         raise typer.Exit(130) from None
     print_finished(Console(), finished, loaded, applied, folder)
-    if isinstance(written, WrittenRecords):
+    if written:
         say(
             "{path}: {records:,} records; {left_out:,} items and {values:,} further values are in "
             "none, see {list}",
-            path=written.path,
+            path=folder / written.path.name,
             records=written.records,
             left_out=written.left_out,
             values=written.values_left,
-            list=folder / LEFT_LIST,
+            list=folder / written.left.name,
         )
-    elif written:
-        typer.echo(escaped(str(written)))
     if known:
         say(
             "{count:,} value has an identifier",
@@ -135,7 +130,7 @@ def print_finished(
             path=folder / CHANGES,
         )
         if finished.counts.changed
-        else Message("nothing has changed since delivery {number}", number=finished.delivery)
+        else Message("no value has changed since delivery {number}", number=finished.delivery)
     )
     print_line(console, delivered)
     print_line(console, Message("{path}: values and origins", path=folder / RECORDS))

@@ -53,6 +53,26 @@ _YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
 NO_PLACE = "no place in the mapping"
 NO_XML = "has characters that XML cannot have"
 
+_FIGURE = re.compile("[IVX]{2,}")
+_PARTICLES = {
+    word.upper(): word
+    for word in (
+        "d'",
+        "da",
+        "de",
+        "della",
+        "der",
+        "di",
+        "du",
+        "ten",
+        "van",
+        "von",
+        "zu",
+        "zum",
+        "zur",
+    )
+}
+
 PROVENANCE = "883"
 FULLY, PARTIALLY = "0", "1"
 """First indicators of field 883: all of a field, or a part of it, was made by a machine."""
@@ -219,7 +239,7 @@ def make_record(
 
     Args:
         mapping: how records are made.
-        item: the item's id, which becomes the control number (001).
+        item: the item's id: `{id}`, and the control number (001) if there is a 003.
         values: field of the ground truth, such as `imprint.place` → its value: a text, a number,
             a list of texts, or a list of objects. A field without a value may be missing.
         origins: field → the process that made its value; fields that people filled are missing.
@@ -232,7 +252,11 @@ def make_record(
     Raises:
         HdbenchError: the id has characters that XML cannot have.
     """
-    those, left = usable(item, values, identifiers, mapping.used)
+    if _NOT_IN_XML.search(item):
+        raise HdbenchError(
+            "{item!r}: has characters that XML cannot have: give the item another id", item=item
+        )
+    those, left = usable(item, values, identifiers, mapping.used, mapping.capitals)
     kind = mapping.fitting_kind(those.text, undecided)
     if isinstance(kind, str):
         return LeftOut(kind, [])
@@ -294,13 +318,9 @@ def _record(
     has_main_entry = any(field.template.tag.startswith("1") for field in fields)
     record = etree.Element(f"{{{MARC}}}record", nsmap={None: MARC})
     etree.SubElement(record, f"{{{MARC}}}leader").text = kind.leader
-    try:
-        elements = [("001", _control_field(record, "001", those.text(ITEM)))]
-    except ValueError as error:
-        raise HdbenchError(
-            "{item!r}: has characters that XML cannot have: give the item another id",
-            item=those.text(ITEM),
-        ) from error
+    elements = []
+    if any(field.template.tag == "003" for field in fields):  # which says whose number it is
+        elements.append(("001", _control_field(record, "001", those.text(ITEM))))
     date_text = those.text(mapping.fixed.date or "")
     fixed = f"{entered:%y%m%d}{_published(date_text)}{place}{kind.material}{language} d"
     elements.append(("008", _control_field(record, "008", fixed)))
@@ -385,6 +405,7 @@ def usable(
     values: Mapping[str, Any],
     identifiers: Mapping[str, Sequence[str]],
     names: Collection[str],
+    capitals: Collection[str] = (),
 ) -> tuple[Values, list[Left]]:
     """Return the values that can be written, and those that cannot.
 
@@ -393,6 +414,7 @@ def usable(
         values: field → its value.
         identifiers: field → an identifier, or "", for each of its values that are not empty.
         names: the fields that the mapping uses.
+        capitals: fields with names: those that are in capitals get small letters.
     """
     those = Values({ITEM: item}, {}, {})
     left = []
@@ -407,13 +429,32 @@ def usable(
         elif isinstance(value, list):
             those.lists[name] = value
         else:
-            those.texts[name] = on_one_line(text_of(value))
+            text = on_one_line(text_of(value))
+            those.texts[name] = in_small_letters(text) if name in capitals else text
     for name in identifiers.keys() & (those.texts.keys() | those.lists.keys()):
         if any(map(_NOT_IN_XML.search, identifiers[name])):
             left.append(Left(name + IDENTIFIER, NO_XML))
         else:
             those.identifiers[name] = identifiers[name]
     return those, left
+
+
+def in_small_letters(name: str) -> str:
+    """Return a name that is written in capitals with small letters; any other as it is.
+
+    Initials, and figures such as "II", stay; "von" and the like are small.
+
+    Example:
+        >>> [in_small_letters(name) for name in ("VON MÜLLER-LYER", "A. B.", "McKAY", "D'ABO")]
+        ['von Müller-Lyer', 'A. B.', 'McKAY', "D'Abo"]
+    """
+    if name != name.upper():
+        return name
+    words = (
+        word if _FIGURE.fullmatch(word) else _PARTICLES.get(word, word.title())
+        for word in name.split(" ")
+    )
+    return " ".join(words)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -400,6 +400,7 @@ class NewRecords(Strict):
         fixed: field 008.
         languages: MARC's codes of the languages whose articles are ignored in sorting.
         common: the fields of all kinds.
+        capitals: the fields with names; one in capitals is written with small letters.
     """
 
     kinds: list[Kind]
@@ -408,6 +409,7 @@ class NewRecords(Strict):
         list[Annotated[str, AfterValidator(_checked_article)]], Field(alias="articles")
     ] = Field([])
     common: Annotated[Entries, Field(alias="fields")] = Field([])
+    capitals: list[Text] = Field([])
 
     def templates(self, kind: Kind) -> list[FieldTemplate]:
         """Return the templates of all fields of a kind but 001 and 008, by tag."""

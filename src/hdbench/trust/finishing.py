@@ -3,9 +3,12 @@
 import datetime
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Self
+from typing import Any, BinaryIO, NamedTuple, Self, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -13,7 +16,8 @@ from hdbench import __version__
 from hdbench.annotating.people import SUFFIX
 from hdbench.benchmarks.benchmark import PEOPLE, Benchmark
 from hdbench.common.checked import Strict
-from hdbench.common.jsonio import parse_line, raw_lines, remove_unfinished, whole_file, write_json
+from hdbench.common.jsonio import parse_line, raw_lines, write_json
+from hdbench.common.os_errors import write_errors
 from hdbench.common.progress import progress
 from hdbench.common.regular_files import file_sha256, read_at_most
 from hdbench.errors import HdbenchError
@@ -36,6 +40,11 @@ CHANGES = "changes.jsonl"
 
 LAST = ".delivered.json"
 """What was delivered last, and from what: nothing is done again while that is the same."""
+
+STAGED, WHOLE = ".delivery", ".delivery-whole"
+"""The folder in which a delivery is made, and its name once nothing is missing in it."""
+
+Written = TypeVar("Written")
 
 _encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 
@@ -83,84 +92,161 @@ class Finished(Strict):
         records: how many records there are.
         delivery: the number of this delivery; that of the one before if nothing has changed.
         counts: what was counted.
+        forms: the other files that were delivered, each with its hash.
     """
 
     made_from: str
     records: int
     delivery: int
     counts: DeliveryCounts
+    forms: dict[str, str]
 
 
-def finish(out: Path, benchmark: Benchmark, folder: Path) -> Finished:
-    """Write the state of every value of every item.
+def finish(
+    out: Path,
+    benchmark: Benchmark,
+    folder: Path,
+    write: Callable[[Path, Path], Written] | None = None,
+) -> tuple[Finished, Written | None]:
+    """Write the state of every value of every item, and a form of these records.
 
     It can be run at any time and again: a record that has not changed stays as it is, byte for
-    byte, and `CHANGES` says which ones have. If it is killed, all is as it was, and the next call
-    begins again.
+    byte, and `CHANGES` says which ones have. All files of a delivery get their names together; if
+    it fails or is killed, all is as it was.
 
     Args:
         out: the folder of `hdbench trust apply`.
         benchmark: the items; what people read and entered is in its folder.
         folder: the folder to write.
+        write: what writes a form: a function of the file of the records and the folder to write.
+
+    Returns:
+        What was written, and what `write` returned.
 
     Raises:
-        HdbenchError: the folder is not finished or was changed; one of the files cannot be read or
-            written; another process writes there.
+        HdbenchError: the folder is not finished; what was applied or delivered was changed, or
+            there is less than before; a file cannot be read or written; another process writes
+            there.
     """
     plan, _ = read_begun(out)
     applied = read_applied(out)
     check_values(out, applied)
-    with only_process(folder):
+    with only_process(folder), _whole_delivery(folder) as staged:
         records, changes = folder / RECORDS, folder / CHANGES
-        for path in (records, changes, folder / LAST):
-            remove_unfinished(path)
         # Before anything is read: what comes later makes another hash, and is delivered then.
         inputs = _inputs_hash(out, benchmark, applied)
         last = read_finished(folder)
-        if last and last.made_from == _hash_of(inputs, files=[records]):
-            last.counts.changed = 0
-            return last
-        states = ValueStates(plan, benchmark, out, applied, is_worked=True)
-        now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-        counts = DeliveryCounts(at=now, by_field={name: {} for name in plan.fields})
-        before = _Delivered(records)
-        number = before.delivery + 1
-        written = 0
-        # The changes get their name first: those of a delivery that never came are cut off.
-        with (
-            whole_file(records) as new_records,
-            whole_file(changes) as new_changes,
-            before,  # closed first: some systems rename no file over one that is open
-            new_records.open("wb") as records_file,
-            new_changes.open("wb") as changes_file,
-        ):
-            _copy_changes(changes, before.delivery, changes_file.write)
+        if last:
+            _check_forms(folder, last)
+        if last and last.made_from == _hash_of(inputs, files=[records, changes]):
+            finished = last
+        else:
+            before = _Delivered(records, changes)
+            states = ValueStates(plan, benchmark, out, applied, is_worked=True)
             items = progress(states.of_items(), "Finishing", applied.items)
-            for item, fields, listed in items:
-                written += 1
-                line = _encode({"fields": fields, "id": item})
-                sha256 = hashlib.sha256(line.encode("utf-8", "backslashreplace")).hexdigest()
-                old = before.line_of(item)
-                counts.add(fields, len(listed))
-                if old is not None and old.hash == sha256:
-                    records_file.write(old.raw)
-                    continue
-                counts.changed += 1
-                records_file.write(_line(delivery=number, fields=fields, hash=sha256, id=item))
-                names = [
-                    name for name in fields if old is None or old.fields.get(name) != fields[name]
-                ]
-                change = {"at": counts.at, "before": old and old.hash, "delivery": number}
-                changes_file.write(_line(**change, fields=names, hash=sha256, id=item))
-        delivery = number if counts.changed else before.delivery
-        finished = Finished(
-            made_from=_hash_of(inputs, files=[records]),
-            records=written,
-            delivery=delivery,
-            counts=counts,
-        )
-        write_json(folder / LAST, finished.model_dump())
-    return finished
+            with before:
+                finished = _write_records(staged, items, before, list(plan.fields), changes)
+            records = staged / RECORDS
+            sha256 = _hash_of(inputs, files=[records, staged / CHANGES])
+            finished = finished.model_copy(update={"made_from": sha256})
+        written = write(records, staged) if write else None
+        forms = {path for path in staged.iterdir() if path.name not in (RECORDS, CHANGES)}
+        finished.forms.update(last.forms if last else {})
+        finished.forms.update({path.name: file_sha256(path) for path in forms})
+        write_json(staged / LAST, finished.model_dump())
+    if finished is last:
+        finished.counts.changed = 0
+    return finished, written
+
+
+def _write_records(
+    staged: Path,
+    items: Iterable[tuple[str, ItemStates, Sequence[str]]],
+    before: "_Delivered",
+    fields: Sequence[str],
+    changes: Path,
+) -> Finished:
+    """Write the records and what has changed into a folder."""
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    counts = DeliveryCounts(at=now, by_field={name: {} for name in fields})
+    number = before.delivery + 1
+    written = 0
+    if changes.exists():
+        shutil.copyfile(changes, staged / CHANGES)
+    with (
+        (staged / RECORDS).open("wb") as records_file,
+        (staged / CHANGES).open("ab") as changes_file,
+    ):
+        for item, values, listed in items:
+            written += 1
+            sha256 = _record_hash(values, item)
+            old = before.taken(item)
+            counts.add(values, len(listed))
+            if old is not None and old.hash == sha256:
+                records_file.write(old.raw)
+                continue
+            counts.changed += 1
+            records_file.write(_line(delivery=number, fields=values, hash=sha256, id=item))
+            names = [name for name in values if old is None or old.fields.get(name) != values[name]]
+            change = {"at": counts.at, "before": old and old.hash, "delivery": number}
+            changes_file.write(_line(**change, fields=names, hash=sha256, id=item))
+    before.check_all_taken()
+    delivery = number if counts.changed else before.delivery
+    return Finished(made_from="", records=written, delivery=delivery, counts=counts, forms={})
+
+
+@contextmanager
+def _whole_delivery(folder: Path) -> Iterator[Path]:
+    """A folder for files, all of which get their places in another one when the block ends.
+
+    Raises:
+        HdbenchError: a file cannot be written.
+    """
+    staged, whole = folder / STAGED, folder / WHOLE
+    with write_errors(folder):
+        _give_names(folder)
+        shutil.rmtree(staged, ignore_errors=True)
+        staged.mkdir()
+        try:
+            yield staged
+            for path in staged.iterdir():
+                with path.open("rb") as file:
+                    os.fsync(file.fileno())  # otherwise a power cut could leave new names empty
+            staged.rename(whole)  # from here on, nothing needs any more room
+        except BaseException:
+            shutil.rmtree(staged, ignore_errors=True)
+            raise
+        _give_names(folder)
+
+
+def _give_names(folder: Path) -> None:
+    """Give the files of a whole delivery their names; a kill may have come between two of them."""
+    whole = folder / WHOLE
+    if whole.is_dir():
+        for path in whole.iterdir():
+            path.replace(folder / path.name)
+        whole.rmdir()
+
+
+def _check_forms(folder: Path, last: Finished) -> None:
+    """Refuse to replace a file of a delivery that somebody has edited.
+
+    Raises:
+        HdbenchError: a file was edited.
+    """
+    for name, sha256 in last.forms.items():
+        path = folder / name
+        if path.exists() and file_sha256(path) != sha256:
+            raise HdbenchError(
+                "{place}: was edited after it was delivered, and would be replaced: move it "
+                "elsewhere",
+                place=path,
+            )
+
+
+def _record_hash(fields: Any, item: str) -> str:
+    line = _encode({"fields": fields, "id": item})
+    return hashlib.sha256(line.encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def _hash_of(*values: object, files: Iterable[Path]) -> str:
@@ -225,16 +311,8 @@ def _line(**values: Any) -> bytes:
     return _encode(values).encode("utf-8", "backslashreplace") + b"\n"
 
 
-def _copy_changes(path: Path, delivery: int, write: Callable[[bytes], object]) -> None:
-    """Copy the changes of all deliveries that were completed."""
-    if path.exists():
-        for _, raw, line in _own_lines(path):
-            if line["delivery"] <= delivery:
-                write(raw)
-
-
-def _own_lines(path: Path) -> Iterator[tuple[int, bytes, dict[str, Any]]]:
-    """Yield the lines that earlier deliveries wrote, each with its offset."""
+def _own_lines(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """Yield the lines that earlier deliveries wrote, each with its offset and number."""
     for number, offset, raw in raw_lines(path):
         place = f"{path}:{number}"
         line = parse_line(raw, place)
@@ -243,7 +321,7 @@ def _own_lines(path: Path) -> Iterator[tuple[int, bytes, dict[str, Any]]]:
             raise HdbenchError(
                 "{place}: not written by hdbench trust finish: choose another -o", place=place
             )
-        yield offset, raw, line
+        yield offset, number, line
 
 
 class _Old(NamedTuple):
@@ -263,19 +341,46 @@ class _Old(NamedTuple):
 class _Delivered:
     """The records that were delivered before, looked up by item.
 
+    Args:
+        path: the records.
+        changes: what was delivered when: of each record, the last line has its hash.
+
     Attributes:
         delivery: the number of the last delivery; 0 before the first one.
+
+    Raises:
+        HdbenchError: a record was edited, or one is missing.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, changes: Path) -> None:
         self.delivery = 0
         self._path = path
         self._offsets: dict[str, int] = {}
         self._file: BinaryIO | None = None
-        if path.exists():
-            for offset, _, line in _own_lines(path):
-                self._offsets[line["id"]] = offset
+        delivered: dict[str, tuple[str, int]] = {}
+        if changes.exists():
+            for _, number, line in _own_lines(changes):
+                delivered[line["id"]] = (line["hash"], number)
                 self.delivery = max(self.delivery, line["delivery"])
+        if path.exists():
+            for offset, number, line in _own_lines(path):
+                sha256, _ = delivered.pop(line["id"], ("", 0))
+                if not sha256 == line["hash"] == _record_hash(line.get("fields"), line["id"]):
+                    raise HdbenchError(
+                        "{place}: was edited after it was delivered, or {changes} was: put back "
+                        "the file as it was, or choose another -o",
+                        place=f"{path}:{number}",
+                        changes=changes.name,
+                    )
+                self._offsets[line["id"]] = offset
+        for item, (_, number) in delivered.items():
+            raise HdbenchError(
+                "{place}: {item!r} was delivered, and is missing in {records}: put back the file "
+                "as it was, or choose another -o",
+                place=f"{changes}:{number}",
+                item=item,
+                records=path.name,
+            )
 
     def __enter__(self) -> Self:
         if self._offsets:
@@ -286,11 +391,25 @@ class _Delivered:
         if self._file is not None:
             self._file.close()
 
-    def line_of(self, item: str) -> _Old | None:
-        """Return the record of an item; None if there was none."""
-        if self._file is None or item not in self._offsets:
+    def taken(self, item: str) -> _Old | None:
+        """Return the record of an item, once; None if there was none."""
+        offset = self._offsets.pop(item, None)
+        if self._file is None or offset is None:
             return None
-        self._file.seek(self._offsets[item])
+        self._file.seek(offset)
         raw = self._file.readline()
         line = parse_line(raw, self._path)
         return _Old(raw, line["hash"], line["fields"])
+
+    def check_all_taken(self) -> None:
+        """Refuse to deliver less than before.
+
+        Raises:
+            HdbenchError: there is no item any more for a record.
+        """
+        for item in self._offsets:
+            raise HdbenchError(
+                "{place}: has {item!r}, which is no item any more: choose another -o",
+                place=self._path,
+                item=item,
+            )

@@ -20,7 +20,6 @@ from hdbench.home.page import Done, HomePage, Visit
 from hdbench.home.stamped import stamp_of
 from hdbench.home.uploads import uploaded
 from hdbench.output.exporting.finished_forms import FinishForm, writer_of
-from hdbench.output.exporting.finished_records import WrittenRecords
 from hdbench.trust.finishing import (
     CHANGES,
     RECORDS,
@@ -152,17 +151,17 @@ def _written(
     """Write the records, and return what was written in a sentence."""
     assert view.plan is not None  # noqa: S101  `_applied` looked
     dataset, folder = collection.decisions.dataset(), view.out / FINISHED
-    write = writer_of(form, dataset, view.plan.fields, view.out, folder, mapping, None)
-    finished = finish(view.out, dataset, folder)
-    written = write() if write else folder / RECORDS
-    if isinstance(written, WrittenRecords):
-        return Message(
-            "{name}: {records:,} records; {left_out:,} items have none: see not_in_records.csv",
-            name=written.path.name,
-            records=written.records,
-            left_out=written.left_out,
-        )
-    return Message("{name}: {records:,} records", name=written.name, records=finished.records)
+    write = writer_of(form, dataset, view.plan.fields, view.out, mapping, None)
+    finished, written = finish(view.out, dataset, folder, write)
+    if written is None:
+        return Message("{name}: {records:,} records", name=RECORDS, records=finished.records)
+    return Message(
+        "{name}: {records:,} records; {left_out:,} items have none: see {list}",
+        name=written.path.name,
+        records=written.records,
+        left_out=written.left_out,
+        list=written.left.name,
+    )
 
 
 def _forget_mapping(visit: Visit) -> Done:

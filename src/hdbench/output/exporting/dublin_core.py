@@ -1,15 +1,14 @@
 """Finished records as Dublin Core (oai_dc), or as CSV with columns of one's own."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from hdbench.authorities.identifiers import Identifiers
-from hdbench.common.csv_files import write_csv
-from hdbench.common.jsonio import whole_file
+from hdbench.common.csv_files import csv_rows
 from hdbench.common.progress import progress
 from hdbench.output.exporting.cells import plain, visible
-from hdbench.output.exporting.finished_rows import finished_records
+from hdbench.output.exporting.finished_rows import LeftList, WrittenRecords, finished_records
 from hdbench.output.exporting.record_mapping import RecordMapping, read_record_mapping
 
 ELEMENTS = (
@@ -51,42 +50,45 @@ def read_dublin_core_mapping(path: Path, fields: Iterable[str]) -> RecordMapping
 
 def write_dublin_core(
     records: Path,
-    path: Path,
+    folder: Path,
     mapping: RecordMapping,
     identifiers: Identifiers | None = None,
-) -> None:
+) -> WrittenRecords:
     """Write finished records as XML: an `oai_dc:dc` for each, within `records`.
 
     Characters that XML cannot hold are replaced by the symbols that Unicode has for them.
 
     Args:
         records: the `records.jsonl` of `hdbench trust finish`.
-        path: the file to write.
+        folder: the folder to write into.
         mapping: what goes where, by `read_dublin_core_mapping`.
         identifiers: identifiers of values.
 
     Raises:
-        HdbenchError: the records cannot be read, or the file cannot be written.
+        HdbenchError: the records cannot be read.
     """
-    with whole_file(path) as unfinished, unfinished.open("wb") as file:
+    path = folder / "records.dc.xml"
+    with LeftList(path) as left, path.open("wb") as file:
         file.write(_BEGIN.encode())
-        for item, fields in progress(finished_records(records), "Writing the records"):
+        for record in progress(finished_records(records), "Writing the records"):
             lines = ["<oai_dc:dc>\n"]
-            for name, text, language in mapping.of(item, fields, identifiers):
+            for name, text, language in mapping.of(*record, identifiers):
                 if not text:
                     continue
                 marked = f" xml:lang={quoteattr(language)}" if language else ""
                 lines.append(f"  <dc:{name}{marked}>{escape(visible(text))}</dc:{name}>\n")
             file.write("".join([*lines, "</oai_dc:dc>\n"]).encode())
+            left.values(record, mapping.unplaced(record.fields))
         file.write(b"</records>\n")
+    return left.written
 
 
 def write_mapped_csv(
     records: Path,
-    path: Path,
+    folder: Path,
     mapping: RecordMapping,
     identifiers: Identifiers | None = None,
-) -> None:
+) -> WrittenRecords:
     """Write finished records as CSV, with a column for each name of a mapping.
 
     Several texts have `|` between them, also those of values without an identifier, which are
@@ -95,20 +97,20 @@ def write_mapped_csv(
 
     Args:
         records: the `records.jsonl` of `hdbench trust finish`.
-        path: the file to write.
+        folder: the folder to write into.
         mapping: what goes where, by `read_record_mapping`.
         identifiers: identifiers of values.
 
     Raises:
-        HdbenchError: the records cannot be read, or the file cannot be written.
+        HdbenchError: the records cannot be read.
     """
-
-    def rows() -> Iterator[list[str]]:
+    path = folder / "records.csv"
+    with LeftList(path) as left, path.open("wb") as file:
+        add = csv_rows(file, list(mapping.texts))
         for record in progress(finished_records(records), "Writing the table"):
             cells: dict[str, list[str]] = {name: [] for name in mapping.texts}
             for name, text, _ in mapping.of(*record, identifiers):
                 cells[name].append(text)
-            yield [plain(_BETWEEN.join(texts)) for texts in cells.values()]
-
-    with whole_file(path) as unfinished:
-        write_csv(unfinished, list(mapping.texts), rows())
+            add([plain(_BETWEEN.join(texts)) for texts in cells.values()])
+            left.values(record, mapping.unplaced(record.fields))
+    return left.written

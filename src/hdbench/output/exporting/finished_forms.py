@@ -1,6 +1,6 @@
 """The forms in which a finished collection is written, besides its records with origins."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -8,7 +8,6 @@ from typing import Literal
 from hdbench.authorities.identifiers import Identifiers
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.excel import xlsx_writer
-from hdbench.common.jsonio import remove_unfinished
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.ground_truth.marc_templates import NewRecords
@@ -20,13 +19,13 @@ from hdbench.output.exporting.dublin_core import (
     write_mapped_csv,
 )
 from hdbench.output.exporting.finished_records import (
-    WrittenRecords,
     read_new_records_mapping,
     write_marc_records,
 )
 from hdbench.output.exporting.finished_rows import (
     ORIGIN,
-    FinishedRecord,
+    LeftList,
+    WrittenRecords,
     finished_records,
     values_and_origins,
 )
@@ -36,7 +35,6 @@ from hdbench.output.exporting.record_mapping import (
     RecordMapping,
     read_record_mapping,
 )
-from hdbench.trust.finishing import RECORDS
 from hdbench.trust.values import schema_with_fields
 
 FinishForm = Literal[
@@ -56,7 +54,8 @@ _WITH_IDENTIFIERS = {
 }
 """Kind of mapping → an example of a place for identifiers."""
 
-Writer = Callable[[], Path | WrittenRecords]
+Writer = Callable[[Path, Path], WrittenRecords]
+"""What writes a form: a function of the file of the records and the folder to write into."""
 
 
 def writer_of(  # noqa: PLR0917
@@ -64,7 +63,6 @@ def writer_of(  # noqa: PLR0917
     benchmark: Benchmark,
     fields: Sequence[str],
     applied: Path,
-    folder: Path,
     mapping: Path | None,
     identifiers: Identifiers | None,
 ) -> Writer | None:
@@ -75,7 +73,6 @@ def writer_of(  # noqa: PLR0917
         benchmark: the benchmark.
         fields: the paths of the fields.
         applied: the folder of `hdbench trust apply`.
-        folder: the folder of `hdbench trust finish`.
         mapping: a file that says what becomes of the fields.
         identifiers: identifiers of values.
 
@@ -92,11 +89,12 @@ def writer_of(  # noqa: PLR0917
         raise HdbenchError(
             "--identifiers: goes with --format marcxml or dublin-core, or with csv and --mapping"
         )
-    records = folder / RECORDS
     if form == "marcxml":
         library = read_new_records_mapping(mapping)
         _check_places(library, identifiers, mapping)
-        return partial(write_marc_records, applied, folder, library, identifiers)
+        return partial(
+            write_marc_records, applied_folder=applied, mapping=library, identifiers=identifiers
+        )
     if form == "dublin-core":
         if mapping is None:
             raise HdbenchError(
@@ -104,16 +102,14 @@ def writer_of(  # noqa: PLR0917
             )
         elements = read_dublin_core_mapping(mapping, fields)
         _check_places(elements, identifiers, mapping)
-        path = folder / "records.dc.xml"
-        return partial(_to_path, write_dublin_core, records, path, elements, identifiers)
+        return partial(write_dublin_core, mapping=elements, identifiers=identifiers)
     if form == "csv" and mapping:
         columns = read_record_mapping(mapping, fields)
         _check_places(columns, identifiers, mapping)
-        path = folder / "records.csv"
-        return partial(_to_path, write_mapped_csv, records, path, columns, identifiers)
+        return partial(write_mapped_csv, mapping=columns, identifiers=identifiers)
     if form in ("csv", "xlsx"):
         _check_table(form, benchmark)
-        return partial(_write_table, folder, form, benchmark, fields)
+        return partial(_write_table, form=form, benchmark=benchmark, fields=fields)
     return None
 
 
@@ -154,42 +150,36 @@ def _check_places(
         )
 
 
-def _to_path(write: Callable[..., None], records: Path, path: Path, *given: object) -> Path:
-    """Write records to a path, and return it."""
-    remove_unfinished(path)
-    write(records, path, *given)
-    return path
-
-
-def _write_table(folder: Path, form: str, benchmark: Benchmark, fields: Sequence[str]) -> Path:
-    """Write the records of `hdbench trust finish` as a table beside them, a row for each item.
+def _write_table(
+    records: Path, folder: Path, *, form: str, benchmark: Benchmark, fields: Sequence[str]
+) -> WrittenRecords:
+    """Write the records of `hdbench trust finish` as a table, a row for each item.
 
     Columns: `id`, and for each field its value and its origin. A cell that might be a formula is
     made harmless as in `hdbench.output.exporting.cells`.
 
     Args:
-        folder: the folder with the records.
+        records: the records.
+        folder: the folder to write into.
         form: `csv` or `xlsx`.
         benchmark: the benchmark, whose schema defines which fields are numbers or lists.
         fields: the paths of the fields.
 
-    Returns:
-        The file.
-
     Raises:
-        HdbenchError: the table is too large for Excel, or the file cannot be written.
+        HdbenchError: the table is too large for Excel.
     """
     columns = field_columns(schema_with_fields(benchmark))
     head = ["id", *(title for name in fields for title in (name, name + ORIGIN))]
-
-    def row(record: FinishedRecord) -> list[Cell]:
-        return [plain(record.item), *values_and_origins(record.fields, fields, columns)]
-
-    records, path = folder / RECORDS, folder / f"records.{form}"
+    path = folder / f"records.{form}"
     items = sum(1 for _ in benchmark.ids())
     if form == "xlsx":
         check_size(items, len(head))
-    remove_unfinished(path)
-    rows = map(row, progress(finished_records(records), "Writing the table", items))
-    write_table(path, form, head, rows, [WIDTH] * len(head))
-    return path
+
+    def rows() -> Iterator[list[Cell]]:
+        for record in progress(finished_records(records), "Writing the table", items):
+            left.values(record, {})
+            yield [plain(record.item), *values_and_origins(record.fields, fields, columns)]
+
+    with LeftList(path) as left:
+        write_table(path, form, head, rows(), [WIDTH] * len(head))
+    return left.written

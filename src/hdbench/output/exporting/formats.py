@@ -7,7 +7,6 @@ from pathlib import Path
 
 from hdbench.common.csv_files import write_csv
 from hdbench.common.excel import workbook_into, write_text
-from hdbench.common.jsonio import whole_file
 from hdbench.common.translation import current_language, translated
 from hdbench.errors import HdbenchError, Message
 from hdbench.output.exporting.cells import Cell
@@ -26,7 +25,7 @@ def write_table(
     rows: Iterable[Sequence[Cell]],
     widths: Sequence[int],
 ) -> None:
-    """Write a table as CSV or XLSX; the whole file or nothing.
+    """Write a table as CSV or XLSX.
 
     Args:
         path: the file.
@@ -34,15 +33,11 @@ def write_table(
         head: the columns' names.
         rows: the same number of cells each.
         widths: the columns' widths in a workbook, in characters.
-
-    Raises:
-        HdbenchError: the file cannot be written.
     """
-    with whole_file(path) as beside:
-        if form == "csv":
-            write_csv(beside, head, rows)
-        else:
-            _write_xlsx(beside, head, rows, widths)
+    if form == "csv":
+        write_csv(path, head, rows)
+    else:
+        _write_xlsx(path, head, rows, widths)
 
 
 def _write_xlsx(

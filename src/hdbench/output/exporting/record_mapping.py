@@ -17,6 +17,7 @@ from hdbench.authorities.identifiers import (
 from hdbench.common.checked import read_plain_yaml
 from hdbench.common.letters import text_of
 from hdbench.errors import HdbenchError
+from hdbench.ground_truth.marc_making import NO_PLACE
 
 EXAMPLE = Path(__file__).with_name("dublin_core.yaml")
 
@@ -104,6 +105,11 @@ class RecordMapping(NamedTuple):
         """Return the fields whose identifiers are in a text."""
         used = (field for texts in self.texts.values() for text in texts for field in text.fields)
         return identified(used)
+
+    def unplaced(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the fields for which there is no place, each with this reason."""
+        used = set[str]().union(*(text.fields for texts in self.texts.values() for text in texts))
+        return {name: NO_PLACE for name in names if name not in used}
 
     def of(
         self, item: str, fields: Fields, identifiers: Identifiers | None = None

@@ -9,17 +9,22 @@ import json
 import shutil
 import uuid
 from collections import Counter
+from xml.sax.saxutils import escape
 
 import pytest
 import yaml
 from helpers.people_files import add_events
+from pymarc import MARCReader, parse_xml_to_array
+from real.confirming import expected as expected_of
+from real.confirming import found as found_in
+from real.confirming import records, text
 
 from hdbench.annotating.events import Reading, WorkedValue
 
 PEOPLE = "2026-11-27T{hour:02}:00:00.000Z"
 RUNS = ("2025-11-25_T0420", "2026-01-24_T0230", "2025-09-30_T0160")
 SEED = 1  # with which something is accepted
-WORKED, WRONG = 40, 4
+WORKED, WRONG, LATER = 40, 4, 10
 
 pytestmark = pytest.mark.nightly
 
@@ -44,13 +49,13 @@ def folder(tmp_path, published):
 
 def at(record, path):
     for step in path.split("."):
-        record = (record or {}).get(step)
-    return record or None
+        record = {} if record is None else record.get(step)
+    return record
 
 
 def letters(value):
     """What counts of a value when two are compared: not case or spaces, nor text or number."""
-    return " ".join(str(value or "").casefold().split())
+    return " ".join(("" if value is None else str(value)).casefold().split())
 
 
 def add_readings(folder, sealed, stage, values, hour):
@@ -125,7 +130,15 @@ def test_each_of_263_cards_has_each_value_with_its_origin(folder, run_hdbench):
         )
         for item, field in doubtful[:WORKED]
     ]  # fmt: skip
-    add_events(folder / "cards", worked)
+    later = [
+        event.model_copy(update={
+            "id": uuid.uuid4().hex, "at": PEOPLE.format(hour=14),
+            "value": "VON MÜLLER-LYER" if event.field.startswith("author.") else 0,
+        })
+        for event in worked[:LATER]
+    ]  # fmt: skip
+    assert {event.value for event in later} == {"VON MÜLLER-LYER", 0}
+    add_events(folder / "cards", [*worked, *later])
     run("trust", "finish", "./cards", "out", "--format", "marcxml")
 
     expected = confirmed(folder, plan)
@@ -141,12 +154,93 @@ def test_each_of_263_cards_has_each_value_with_its_origin(folder, run_hdbench):
         (item, name, expected[item][name], state)
         for item, fields in found.items()
         for name, state in fields.items()
-        if (state[0], state[1] or None)
-        != (expected[item][name][0], expected[item][name][1] or None)
+        if (state[0], text(state[1])) != (expected[item][name][0], text(expected[item][name][1]))
     ]
     assert differing == []
     counts = Counter(origin for fields in found.values() for origin, _ in fields.values())
     assert counts["worked"] == WORKED
     assert counts["corrected"] >= WRONG
     assert counts["checked"] + counts["corrected"] == 300 + 600 + 100
-    assert (folder / "out/finished/records.xml").read_text().count("<leader>") > 100
+    decided = {
+        item: {name: value for name, (origin, value) in fields.items() if origin != "open"}
+        for item, fields in expected.items()
+    }
+    confirm_new(folder / "out/finished", decided)
+    confirm_existing(folder, decided, run)
+
+
+def left_out(finished, name):
+    """Item → why it has no record."""
+    with (finished / name).open(encoding="utf-8-sig", newline="") as file:
+        return {row["id"]: row["why"] for row in csv.DictReader(file) if not row["field"]}
+
+
+def confirm_new(finished, decided):
+    made = {}
+    for record in records(finished / "records.xml"):
+        (number,) = (subfields[0][1] for tag, subfields in record if tag == "035")
+        made[number.removeprefix("(hdbench)")] = record
+    left = left_out(finished, "not_in_records.xml.csv")
+    assert made.keys() | left.keys() == decided.keys()
+    assert not made.keys() & left.keys()
+    assert len(made) > 100
+    values = 0
+    for item, record in made.items():
+        wanted = expected_of(decided[item])
+        assert found_in(record, wanted) == wanted, item
+        values += sum(map(bool, wanted.values()))
+    assert values > 300
+
+
+def confirm_existing(folder, decided, run):
+    """Half of the records have a title of their own, all have a note; five cards have none."""
+    items = list(decided)[:-5]
+    own = "".join(
+        f"<record><leader>00000cam a2200000 c 4500</leader><controlfield tag='001'>{escape(item)}"
+        "</controlfield>"
+        + (
+            "<datafield tag='245' ind1='1' ind2='0'><subfield code='a'>Eigener</subfield>"
+            "</datafield>" * (number % 2)
+        )
+        + "<datafield tag='500' ind1=' ' ind2=' '><subfield code='a'>Notiz 0</subfield>"
+        "</datafield></record>"
+        for number, item in enumerate([*items, "no card"])
+    )
+    xml = f"<collection xmlns='http://www.loc.gov/MARC21/slim'>{own}</collection>"
+    (folder / "own.xml").write_text(xml)
+    command = ("trust", "finish", "./cards", "out", "-o", "into", "--format", "marcxml")
+    run(*command, "--records", "own.xml")
+    with (folder / "into/changed_fields.csv").open(encoding="utf-8-sig", newline="") as file:
+        changed = {(row["id"], row["field"]) for row in csv.DictReader(file)}
+    left = left_out(folder / "into", "not_in_records.xml.csv")
+    assert set(list(decided)[-5:]) <= left.keys()
+    there = list(records(folder / "into/records.xml"))
+    assert [dict(record)["001"] for record in there] == [*items, "no card"]
+    confirmed_tags = set()
+    for number, (item, record) in enumerate(zip([*items, "no card"], there, strict=True)):
+        assert [part for tag, part in record if tag == "500"] == [[("a", "Notiz 0")]]
+        wanted = dict.fromkeys(("100", "245", "264", "653", "852"), "")
+        if item not in left and item in decided:
+            wanted = expected_of(decided[item])
+        if number % 2:
+            wanted["245"] = "Eigener"
+        assert found_in(record, wanted) == wanted, item
+        tags = {tag for tag in wanted if wanted[tag]} - ({"245"} if number % 2 else set())
+        assert tags == {tag for each, tag in changed if each == item and tag in wanted}
+        links = {
+            part for tag, parts in record if tag == "883" for code, part in parts if code == "8"
+        }
+        for tag, parts in record:
+            if tag in tags:
+                assert {part for code, part in parts if code == "8"} & links, (item, tag)
+        confirmed_tags |= tags
+    assert confirmed_tags == set(wanted)
+
+    with (folder / "own.mrc").open("wb") as file:
+        for record in parse_xml_to_array(str(folder / "own.xml")):
+            file.write(record.as_marc())
+    run(*command[:5], "binary", *command[6:], "--records", "own.mrc")
+    with (folder / "binary/records.mrc").open("rb") as file:
+        binary = [record.as_dict()["fields"] for record in MARCReader(file)]
+    again = parse_xml_to_array(str(folder / "into/records.xml"))
+    assert binary == [record.as_dict()["fields"] for record in again]

@@ -7,6 +7,8 @@ import os
 import random
 import re
 import shutil
+import subprocess
+import sys
 import time
 import uuid
 from contextlib import suppress
@@ -17,6 +19,7 @@ from helpers.forks import Forks
 from helpers.people_files import add_events
 from helpers.planned_values import PlannedValues
 from openpyxl import load_workbook
+from pymarc import Field, Indicators, MARCReader, Record, Subfield
 from trust.collection import Collection, value_of, values
 
 from hdbench.annotating.events import Change, WorkedValue
@@ -258,6 +261,137 @@ def test_zero_and_false_stay_values_in_every_form(collection):
     rows = load_workbook(folder / "records.xlsx").active.iter_rows(values_only=True)
     row = next(row for row in rows if row[0] == torn)
     assert (0, "worked", "false") in {(*row[at : at + 2], row[-2]) for at in range(1, len(row))}
+
+
+FULL = """
+import resource, sys
+from hdbench.cli import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv.pop(1)),) * 2)
+main()
+"""
+
+
+@pytest.mark.parametrize("form", ["csv", "xlsx", "marcxml"])
+def test_a_full_disk_delivers_nothing(collection, form):
+    (collection.folder / "marc.yaml").write_text(MARC)
+    mapping = ("--mapping", "marc.yaml") if form == "marcxml" else ()
+    command = ("trust", "finish", str(collection.path), "out", "--format", form, *mapping)
+
+    def run(most):
+        how = {"cwd": collection.folder, "capture_output": True, "text": True, "check": False}
+        return subprocess.run([sys.executable, "-c", FULL, str(most), *command], **how)
+
+    assert run(10**8).returncode == 0
+    folder = collection.folder / "out/finished"
+    before = delivered(folder)
+    work_off(collection, collection.rest[0], "title", "Titel")
+    for most in (1_000, 60_000):  # within the records, and within what has changed
+        failed = run(most)
+        assert failed.returncode != 0
+        assert len(failed.stderr.splitlines()) == 1, failed.stderr
+        assert delivered(folder) == before
+    assert run(10**8).returncode == 0
+    assert delivered(folder) != before
+
+
+INTO = """
+key: 001
+record: {title: 245$a}
+new_records:
+  008: {date: year}
+  kinds: [{leader/05-09: nam#a, leader/17-19: 7i#, 008/18-34: "|||||#||||||||#||"}]
+  fields: ["040$bger", "245|00|$a{title}", "264|#1|$c{year}", "852$h{shelfmark}"]
+"""
+
+
+def own_record(number, *fields):
+    record = Record(leader="00000cam a2200000 c 4500")
+    record.add_field(Field("001", data=number))
+    for tag, *pairs in fields:
+        record.add_field(Field(tag, Indicators(" ", " "), [Subfield(*pair) for pair in pairs]))
+    return record
+
+
+@pytest.fixture
+def into(collection, run_hdbench):
+    """What puts the values of one item, which a person gave, into records that are there."""
+    torn = collection.rest[0]
+    for field, value in (("title", "Neu"), ("year", 0), ("shelfmark", "S 1")):
+        work_off(collection, torn, field, value)
+    folder = collection.folder
+
+    def put(records, mapping=INTO):
+        folder.joinpath("own.mrc").write_bytes(b"".join(each.as_marc() for each in records))
+        folder.joinpath("marc.yaml").write_text(mapping)
+        command = ("trust", "finish", str(collection.path), "out", "--format", "marcxml")
+        done = run_hdbench(*command, "--records", "own.mrc", "--mapping", "marc.yaml", cwd=folder)
+        out = folder / "out/finished"
+        read = MARCReader(out.joinpath("records.mrc").read_bytes()) if not done.returncode else ()
+        return done, [[str(field) for field in record.fields] for record in read]
+
+    return torn, put, folder / "out/finished"
+
+
+def table(path):
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return [list(row.values()) for row in csv.DictReader(file)]
+
+
+def test_records_keep_what_they_have_and_get_what_they_lack(into):
+    torn, put, out = into
+    own = [
+        own_record(torn, ("245", ("a", "Alt")), ("500", ("8", r"1\p"), ("a", "Notiz"))),
+        own_record("unknown", ("245", ("a", "Fremd"))),
+    ]
+    done, (first, second) = put(own)
+    assert done.returncode == 0, done.stderr
+    assert [line for line in first if not line.startswith("=883")] == [
+        f"=001  {torn}",
+        "=245  \\\\$aAlt",
+        r"=264  \1$82\p$c0",
+        r"=500  \\$81\p$aNotiz",
+        r"=852  \\$83\p$hS 1",
+    ]
+    provenance = [line.rpartition("$d")[0] for line in first if line.startswith("=883")]
+    assert provenance == [rf"=883  \\$8{number}\p$aread by people" for number in (2, 3)]
+    assert second == ["=001  unknown", "=245  \\\\$aFremd"]
+    assert table(out / "changed_fields.csv") == [
+        [torn, torn, "264", "", "#1 $c0", "read by people"],
+        [torn, torn, "852", "", "## $hS 1", "read by people"],
+    ]
+    left = table(out / "not_in_records.mrc.csv")
+    assert ["", "001", "unknown", "no item has this number"] in left
+    assert [row[:3] for row in left if "replace:" in row[3]] == [[torn, "title", "Neu"]]
+    assert "1 of your 2 records changed, 299 items have none" in done.stdout
+
+    done, (first, _) = put(own, INTO + "  replace: ['245']\n")
+    assert done.returncode == 0, done.stderr
+    assert r"=245  00$82\p$aNeu" in first
+    done, (first, _) = put([own_record(torn, ("245", ("a", "Edited since"))), own[1]])
+    assert "=245  \\\\$aEdited since" in first
+
+
+def test_records_that_cannot_be_told_apart_are_named(into):
+    torn, put, out = into
+    done, found = put([own_record(torn), own_record(torn)])
+    assert done.returncode == 0, done.stderr
+    assert found == [[f"=001  {torn}"]] * 2
+    why = {row[0]: row[3] for row in table(out / "not_in_records.mrc.csv")}
+    assert why[torn] == f"several records have the number {torn}"
+    assert why["c0001"] == "no record has the number c0001"
+
+
+def test_a_damaged_file_of_records_is_refused(into, collection, run_hdbench):
+    torn, put, out = into
+    assert put([own_record(torn)])[0].returncode == 0
+    before = delivered(out)
+    own = collection.folder / "own.mrc"
+    own.write_bytes(own.read_bytes()[:-3])
+    command = ("trust", "finish", str(collection.path), "out", "--format", "marcxml")
+    done = run_hdbench(*command, "--records", "own.mrc", cwd=collection.folder)
+    assert done.returncode == 2
+    assert "own.mrc: record 1 (at byte 0) is cut off at the end of the file" in done.stderr
+    assert delivered(out) == before
 
 
 def test_a_control_sample_that_was_cut_is_refused(collection):

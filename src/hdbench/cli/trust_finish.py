@@ -12,8 +12,9 @@ from hdbench.cli.arguments import Annotator, split_benchmark_and_one
 from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line, say
 from hdbench.common.printing import heading
 from hdbench.common.progress import in_lines
-from hdbench.errors import Message
+from hdbench.errors import HdbenchError, Message
 from hdbench.output.exporting.finished_forms import FinishForm, writer_of
+from hdbench.output.exporting.own_records import CHANGED, OwnRecords
 from hdbench.trust.applied_folder import CONTROL, WORK_LIST, read_begun
 from hdbench.trust.finishing import CHANGES, RECORDS, Finished, finish
 from hdbench.trust.states import ORIGINS, unread_control
@@ -36,6 +37,8 @@ def command(
     form: Annotated[FinishForm, typer.Option("--format")] = "jsonl",
     mapping: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
     identifiers: Annotated[list[str] | None, typer.Option(metavar="[FIELD=]FILE")] = None,
+    own: Annotated[Path | None, typer.Option("--records", metavar="FILE")] = None,
+    match: Annotated[str | None, typer.Option(metavar="COLUMN")] = None,
     worked: Annotated[Path | None, typer.Option(metavar="TABLE")] = None,
     annotator: Annotator = "me",
 ) -> None:
@@ -55,6 +58,10 @@ def command(
             catalogue are. Dublin Core needs one; with csv, it says the columns.
         identifiers: An authority file with the identifiers of values, for all fields or for one.
             It may be given several times.
+        own: Records that you have, in MARC21 or MARCXML, into which the values are put, with
+            --format marcxml. What they have is kept, unless the mapping says otherwise.
+        match: The column of metadata.jsonl with the number (001) of each item's record; by default
+            it is the item's id.
         worked: First take in worklist.csv of hdbench trust apply, filled in and saved as CSV or
             Excel: all of its values or none. An empty value was not looked at; null: there is none.
         annotator: The name of whoever filled it in.
@@ -64,7 +71,11 @@ def command(
     loaded = load_benchmark(benchmark or plan.benchmark)
     folder = out or applied / "finished"
     known = read_identifiers(identifiers, plan.fields) if identifiers else None
-    write = writer_of(form, loaded, plan.fields, applied, mapping, known)
+    if match and not own:
+        raise HdbenchError("--match: goes with --records")
+    numbers = loaded.column(match) if match else None
+    records = OwnRecords(own, numbers, match or "id") if own else None
+    write = writer_of(form, loaded, plan.fields, applied, mapping, known, records)
     try:
         with in_lines():
             if worked:
@@ -80,7 +91,19 @@ def command(
         say("interrupted: the same command begins again", err=True)
         raise typer.Exit(130) from None
     print_finished(Console(), finished, loaded, applied, folder)
-    if written:
+    if written and written.given is not None:
+        say(
+            "{path}: {records:,} of your {given:,} records changed, {left_out:,} items have none, "
+            "{values:,} values are in none: see {changes} and {list}",
+            path=folder / written.path.name,
+            records=written.records,
+            given=written.given,
+            left_out=written.left_out,
+            values=written.values_left,
+            changes=folder / CHANGED,
+            list=folder / written.left.name,
+        )
+    elif written:
         say(
             "{path}: {records:,} records; {left_out:,} items and {values:,} further values are in "
             "none, see {list}",

@@ -127,6 +127,34 @@ def read_marc(path: Path, mapping: Path | None = None, *, skip_damaged: bool = F
     return Truths(truths, remarks.notes())
 
 
+def own_records(path: Path) -> "tuple[list[Record], bool]":
+    """Return the records of a file of MARC21 or MARCXML as they are, and whether it is the latter.
+
+    Raises:
+        HdbenchError: it is neither, has no record, or a record in it is damaged.
+        MissingExtraError: pymarc or lxml is not installed.
+    """
+    with needed("truths", "MARC files need"):
+        import pymarc  # noqa: F401, PLC0415
+    data = read_document(path)
+    is_xml = data.lstrip().startswith(XML)
+    found: list[Record] = []
+    records = _from_xml(data, path) if is_xml else _from_binary(data, path, Remarks())
+    for number, record in enumerate(records, 1):
+        if isinstance(record, _Damaged):
+            raise HdbenchError(
+                "{place}: record {number} ({where}) {fault}: export the file again",
+                place=path,
+                number=number,
+                where=record.where,
+                fault=record.fault,
+            )
+        found.append(record)
+    if not found:
+        raise other_xml(path, data)
+    return found, is_xml
+
+
 def _place(path: Path, number: int) -> Message:
     return Message("{place}, record {number}", place=path.name, number=number)
 
@@ -276,11 +304,12 @@ def _from_xml(data: bytes, path: Path) -> "Iterator[Record | _Damaged]":
     for element in elements_of(data, str(path), "record"):
         fields = [child for child in element if name_of(child) in {"controlfield", "datafield"}]
         if fields:  # and not the wrapper of a reply, which may be called so, too
-            yield _record(fields)
+            leader = next((_text(child) for child in element if name_of(child) == "leader"), "")
+            yield _record(fields, leader)
 
 
-def _record(elements: "list[Element]") -> "Record | _Damaged":
-    """Return the record that has these fields, without its leader."""
+def _record(elements: "list[Element]", leader: str) -> "Record | _Damaged":
+    """Return the record that has these fields."""
     from pymarc import Field, Indicators, Record, Subfield  # noqa: PLC0415
 
     def damaged(line: int | None, template: str, **values: str) -> _Damaged:
@@ -302,7 +331,7 @@ def _record(elements: "list[Element]") -> "Record | _Damaged":
             return damaged(line, "has a subfield without a code in {tag}", tag=tag)
         subfields = [Subfield(subfield.get("code", ""), _text(subfield)) for subfield in inner]
         fields.append(Field(tag, indicators, subfields))
-    return Record(fields=fields)
+    return Record(fields=fields, leader=leader.ljust(LEADER)[:LEADER])
 
 
 def _text(element: "Element") -> str:

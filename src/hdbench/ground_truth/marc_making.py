@@ -222,6 +222,33 @@ class _Written(NamedTuple):
     by: list[Process | None]
 
 
+class MadeFields(NamedTuple):
+    """The fields that are made of an item's values.
+
+    Attributes:
+        kind: the kind of record.
+        those: the values.
+        fields: the fields.
+        left: values that are not in them, and why.
+    """
+
+    kind: Kind
+    those: Values
+    fields: list[_Written]
+    left: list[Left]
+
+    def with_indicators(self, mapping: NewRecords) -> Iterator[tuple[_Written, list[str]]]:
+        """Yield each field and its indicators."""
+        language = mapping.fixed.language.code(self.those.text(mapping.fixed.language.field or ""))
+        languages = [language] if language in mapping.languages else mapping.languages
+        has_main_entry = any(field.template.tag.startswith("1") for field in self.fields)
+        for field in self.fields:
+            rules = {MAIN_ENTRY: str(int(has_main_entry)), "#": " "}
+            if ARTICLE in field.template.indicators:
+                rules[ARTICLE] = str(nonfiling(field.subfields[0][1], languages))
+            yield field, [rules.get(each, each) for each in field.template.indicators]
+
+
 def make_record(
     mapping: NewRecords,
     item: str,
@@ -232,7 +259,7 @@ def make_record(
     identifiers: Mapping[str, Sequence[str]] = {},
     undecided: Collection[str] = (),
 ) -> Made | LeftOut:
-    """Make a whole MARC record of an item.
+    """Make a whole MARC record of an item; see `make_fields`.
 
     Fields 883 say which fields a process made, and how sure it was. A field counts as partly made
     by a process if some of its values come from people or from another process.
@@ -240,10 +267,44 @@ def make_record(
     Args:
         mapping: how records are made.
         item: the item's id: `{id}`, and the control number (001) if there is a 003.
+        values: see `make_fields`.
+        origins: see `make_fields`.
+        entered: the date on which the record is made.
+        identifiers: see `make_fields`.
+        undecided: see `make_fields`.
+
+    Raises:
+        HdbenchError: the id has characters that XML cannot have.
+    """
+    made = make_fields(mapping, item, values, origins, identifiers=identifiers, undecided=undecided)
+    if isinstance(made, LeftOut):
+        return made
+    if all(field.template.tag != TITLE for field in made.fields):
+        templates = mapping.templates(made.kind)
+        titles = {name for each in templates if each.tag == TITLE for name in each.fields}
+        return LeftOut(TITLE_OPEN if titles.intersection(undecided) else NO_TITLE, made.left)
+    if sum(_length(field.subfields) + ENTRY for field in made.fields) > MAX_RECORD:
+        return LeftOut(TOO_LARGE, made.left)
+    return Made(_record(mapping, made, entered), made.left)
+
+
+def make_fields(
+    mapping: NewRecords,
+    item: str,
+    values: Mapping[str, Any],
+    origins: Mapping[str, Process],
+    *,
+    identifiers: Mapping[str, Sequence[str]] = {},
+    undecided: Collection[str] = (),
+) -> MadeFields | LeftOut:
+    """Make the fields of an item's record.
+
+    Args:
+        mapping: how records are made.
+        item: the item's id.
         values: field of the ground truth, such as `imprint.place` → its value: a text, a number,
             a list of texts, or a list of objects. A field without a value may be missing.
         origins: field → the process that made its value; fields that people filled are missing.
-        entered: the date on which the record is made.
         identifiers: field → an identifier, as `$0` has it, or "", for each of its values that are
             not empty; of a text that a template splits, for each of its parts.
         undecided: fields whose values are still open. Neither the kind of record nor a part of a
@@ -263,13 +324,7 @@ def make_record(
     templates = mapping.templates(kind)
     has_each = {template.each for template in templates}
     left += [Left(name, NO_EACH) for name in those.lists if name not in has_each]
-    fields = _written(templates, those, origins, left, undecided)
-    if all(field.template.tag != TITLE for field in fields):
-        titles = {name for each in templates if each.tag == TITLE for name in each.fields}
-        return LeftOut(TITLE_OPEN if titles.intersection(undecided) else NO_TITLE, left)
-    if sum(_length(field.subfields) + ENTRY for field in fields) > MAX_RECORD:
-        return LeftOut(TOO_LARGE, left)
-    return Made(_record(mapping, kind, those, fields, entered), left)
+    return MadeFields(kind, those, _written(templates, those, origins, left, undecided), left)
 
 
 def _written(
@@ -300,22 +355,15 @@ def _length(subfields: Iterable[tuple[str, str]]) -> int:
     return sum(len(text.encode()) + 2 for _, text in subfields) + 3
 
 
-def _record(
-    mapping: NewRecords,
-    kind: Kind,
-    those: Values,
-    fields: Sequence[_Written],
-    entered: date,
-) -> "Element":
+def _record(mapping: NewRecords, parts: MadeFields, entered: date) -> "Element":
     """Return a record in MARCXML."""
     from lxml import etree  # noqa: PLC0415  of an extra
 
+    kind, those, fields = parts.kind, parts.those, parts.fields
     place, language = (
         code.code(those.text(code.field or ""))
         for code in (mapping.fixed.place, mapping.fixed.language)
     )
-    languages = [language] if language in mapping.languages else mapping.languages
-    has_main_entry = any(field.template.tag.startswith("1") for field in fields)
     record = etree.Element(f"{{{MARC}}}record", nsmap={None: MARC})
     etree.SubElement(record, f"{{{MARC}}}leader").text = kind.leader
     elements = []
@@ -325,15 +373,11 @@ def _record(
     fixed = f"{entered:%y%m%d}{_published(date_text)}{place}{kind.material}{language} d"
     elements.append(("008", _control_field(record, "008", fixed)))
     made = []
-    for field in fields:
-        tag, title = field.template.tag, field.subfields[0][1]
+    for field, indicators in parts.with_indicators(mapping):
+        tag = field.template.tag
         if tag < "010":
-            elements.append((tag, _control_field(record, tag, title)))
+            elements.append((tag, _control_field(record, tag, field.subfields[0][1])))
             continue
-        rules = {MAIN_ENTRY: str(int(has_main_entry)), "#": " "}
-        if ARTICLE in field.template.indicators:
-            rules[ARTICLE] = str(nonfiling(title, languages))
-        indicators = [rules.get(indicator, indicator) for indicator in field.template.indicators]
         made.append(_data_field(record, tag, indicators, field.subfields))
         elements.append((tag, made[-1]))
     elements += [(PROVENANCE, field) for field in _provenance(record, fields, made)]
@@ -359,7 +403,7 @@ def _provenance(
     by_process: dict[tuple[str, Process], list[Element]] = {}
     data_fields = (field for field in fields if field.template.tag >= "010")
     for field, element in zip(data_fields, made, strict=True):
-        how = FULLY if len(field.by) == 1 else PARTIALLY
+        how = how_far(field.by)
         for process in filter(None, field.by):
             by_process.setdefault((how, process), []).append(element)
     links = []
@@ -369,6 +413,11 @@ def _provenance(
         for element in elements:
             element.insert(0, _subfield(record, "8", link))
     return links
+
+
+def how_far(processes: Collection[object]) -> str:
+    """Return the first indicator of fields 883 about all processes, or people, of a field."""
+    return FULLY if len(processes) == 1 else PARTIALLY
 
 
 def _control_field(record: "Element", tag: str, text: str) -> "Element":

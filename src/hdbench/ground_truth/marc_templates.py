@@ -401,6 +401,7 @@ class NewRecords(Strict):
         languages: MARC's codes of the languages whose articles are ignored in sorting.
         common: the fields of all kinds.
         capitals: the fields with names; one in capitals is written with small letters.
+        replace: tags of fields that are replaced in records that a library has already.
     """
 
     kinds: list[Kind]
@@ -410,6 +411,7 @@ class NewRecords(Strict):
     ] = Field([])
     common: Annotated[Entries, Field(alias="fields")] = Field([])
     capitals: list[Text] = Field([])
+    replace: list[Annotated[str, Field(pattern="[0-9]{3}")]] = Field([])
 
     def templates(self, kind: Kind) -> list[FieldTemplate]:
         """Return the templates of all fields of a kind but 001 and 008, by tag."""

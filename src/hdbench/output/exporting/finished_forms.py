@@ -30,6 +30,7 @@ from hdbench.output.exporting.finished_rows import (
     values_and_origins,
 )
 from hdbench.output.exporting.formats import check_size, write_table
+from hdbench.output.exporting.own_records import OwnRecords
 from hdbench.output.exporting.record_mapping import (
     EXAMPLE,
     RecordMapping,
@@ -65,6 +66,7 @@ def writer_of(  # noqa: PLR0917
     applied: Path,
     mapping: Path | None,
     identifiers: Identifiers | None,
+    own: OwnRecords | None = None,
 ) -> Writer | None:
     """Return what writes the records in a form; all that it needs has been read before.
 
@@ -75,6 +77,7 @@ def writer_of(  # noqa: PLR0917
         applied: the folder of `hdbench trust apply`.
         mapping: a file that says what becomes of the fields.
         identifiers: identifiers of values.
+        own: the records of a library into which the values are put.
 
     Returns:
         None if the form is that of the records with origins themselves.
@@ -84,6 +87,8 @@ def writer_of(  # noqa: PLR0917
     """
     if mapping and form not in ("csv", "dublin-core", "marcxml"):
         raise HdbenchError("--mapping: goes with --format csv, dublin-core or marcxml")
+    if own and form != "marcxml":
+        raise HdbenchError("--records: goes with --format marcxml")
     can_identify = form in ("dublin-core", "marcxml") or (form == "csv" and mapping)
     if identifiers and not can_identify:
         raise HdbenchError(
@@ -93,7 +98,11 @@ def writer_of(  # noqa: PLR0917
         library = read_new_records_mapping(mapping)
         _check_places(library, identifiers, mapping)
         return partial(
-            write_marc_records, applied_folder=applied, mapping=library, identifiers=identifiers
+            write_marc_records,
+            applied_folder=applied,
+            mapping=library,
+            identifiers=identifiers,
+            own=own,
         )
     if form == "dublin-core":
         if mapping is None:

@@ -2,12 +2,19 @@
 
 from datetime import date
 from pathlib import Path
+from typing import Any, TypedDict
 
 from hdbench.authorities.identifiers import Identifiers, in_marc
 from hdbench.common.extras import needed
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
-from hdbench.ground_truth.marc_making import LeftOut, Made, Process, make_record
+from hdbench.ground_truth.marc_making import (
+    LeftOut,
+    MadeFields,
+    Process,
+    make_fields,
+    make_record,
+)
 from hdbench.ground_truth.marc_mapping import read_mapping
 from hdbench.ground_truth.marc_templates import CARD_CATALOGUE, NewRecords
 from hdbench.output.exporting.finished_rows import (
@@ -17,6 +24,7 @@ from hdbench.output.exporting.finished_rows import (
     finished_records,
 )
 from hdbench.output.exporting.marc_collection import marc_collection
+from hdbench.output.exporting.own_records import OwnRecords, put_into_records
 from hdbench.trust.applied_folder import Applied, read_applied, read_begun
 
 MARC_FILE = "records.xml"
@@ -54,8 +62,9 @@ def write_marc_records(
     applied_folder: Path,
     mapping: NewRecords,
     identifiers: Identifiers | None = None,
+    own: OwnRecords | None = None,
 ) -> WrittenRecords:
-    """Write the records of `hdbench trust finish` as MARCXML.
+    """Write the records of `hdbench trust finish` as MARCXML, or into those of a library.
 
     Args:
         records: the records of `hdbench trust finish`.
@@ -63,17 +72,29 @@ def write_marc_records(
         applied_folder: the folder of `hdbench trust apply`.
         mapping: see `read_new_records_mapping`.
         identifiers: identifiers of values, for which the mapping has places.
+        own: the records that the items have already.
 
     Raises:
         HdbenchError: no value has a place in the mapping; an id cannot be in a record.
     """
     applied = read_applied(applied_folder)
     process, day = process_of(applied_folder, applied)
+    finished = progress(finished_records(records), "Writing the records", applied.items)
+    if own is not None:
+
+        def fields_of(record: FinishedRecord) -> MadeFields | LeftOut:
+            values, origins, known = parts_of(record, mapping, process, identifiers)
+            return make_fields(mapping, record.item, values, origins, **known)
+
+        return put_into_records(
+            finished, folder, own=own, mapping=mapping, fields_of=fields_of, day=day
+        )
     placed = 0
     path = folder / MARC_FILE
     with LeftList(path) as left, path.open("wb") as file, marc_collection(file) as write:
-        for record in progress(finished_records(records), "Writing the records", applied.items):
-            made = made_of(record, mapping, process, day, identifiers)
+        for record in finished:
+            values, origins, known = parts_of(record, mapping, process, identifiers)
+            made = make_record(mapping, record.item, values, origins, day, **known)
             if isinstance(made, LeftOut):
                 left.item(record.item, made.why)
                 continue
@@ -100,14 +121,20 @@ def process_of(folder: Path, applied: Applied) -> tuple[Process, date]:
     return Process(name, round(1 - plan.limit, 6), f"{day:%Y%m%d}"), day
 
 
-def made_of(
+class _More(TypedDict):
+    """What else a record is made of; see `make_fields`."""
+
+    identifiers: dict[str, list[str]]
+    undecided: set[str]
+
+
+def parts_of(
     record: FinishedRecord,
     mapping: NewRecords,
     process: Process,
-    day: date,
     identifiers: Identifiers | None,
-) -> Made | LeftOut:
-    """Return the MARC record of an item; see `write_marc_records`."""
+) -> tuple[dict[str, Any], dict[str, Process], _More]:
+    """Return what the MARC record of an item is made of; see `make_fields`."""
     states = record.fields
     known = {
         name: state
@@ -115,12 +142,11 @@ def made_of(
         if state["origin"] != "open" and state["value"] is not None
     }
     found = identifiers.of(states, mapping.splits) if identifiers else {}
-    return make_record(
-        mapping,
-        record.item,
+    return (
         {name: state["value"] for name, state in known.items()},
         {name: process for name, state in known.items() if state["origin"] == "accepted"},
-        day,
-        identifiers={name: list(map(in_marc, each)) for name, each in found.items()},
-        undecided={name for name, state in states.items() if state["origin"] == "open"},
+        {
+            "identifiers": {name: list(map(in_marc, each)) for name, each in found.items()},
+            "undecided": {name for name, state in states.items() if state["origin"] == "open"},
+        },
     )

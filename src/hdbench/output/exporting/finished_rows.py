@@ -89,6 +89,10 @@ class LeftList:
         self._left_out += 1
         self._write((item, "", "", why))
 
+    def no_item(self, number: str, why: str) -> None:
+        """Add a record of a library, by its number, that no item has."""
+        self._write(("", "001", number, why))
+
     def values(self, record: FinishedRecord, reasons: Mapping[str, str]) -> int:
         """Add values of a record that are not in it: open ones, and those for which one is given.
 

@@ -1,5 +1,3 @@
-import csv
-import io
 import re
 import tempfile
 from pathlib import Path
@@ -417,32 +415,6 @@ def test_nothing_but_blanks_and_lists_changes_without_a_schema(rows):
                 assert value in (None, "")
             else:
                 assert str(value) == cell
-
-
-@given(
-    st.lists(st.lists(CELLS, min_size=2, max_size=4), min_size=1, max_size=6),
-    st.sampled_from([",", ";", "\t"]),
-    st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
-)
-@settings(deadline=None, max_examples=60)
-def test_a_table_that_python_writes_is_read_back(rows, delimiter, encoding):
-    width = max(map(len, rows))
-    header = ["Datei", "Titel", "Jahr", "Ort"][:width]
-    rows = [row + [""] * (width - len(row)) for row in rows]
-    out = io.StringIO()
-    csv.writer(out, delimiter=delimiter).writerows([header, *rows])
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "t.csv"
-        file.write_bytes(out.getvalue().encode(encoding))
-        try:
-            made = read_table(file)
-        except HdbenchError:
-            assert not any(any(row) for row in rows)
-            return
-    while not any(rows[-1]):
-        rows.pop()
-    assert made.header == header
-    assert [cells for _, cells in made.rows] == rows
 
 
 @given(st.binary(max_size=200) | st.text(';,"\n\t|ab1.\x00é ', max_size=80).map(str.encode))

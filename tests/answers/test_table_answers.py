@@ -120,32 +120,6 @@ def test_raw_answers_may_stand_under_the_name_of_an_image():
     assert records(found) == {"Kasten3_0001": {"titel": "Zoo"}}
 
 
-def test_a_column_with_models_divides_a_sheet_into_runs():
-    found = read("Bild;model;Titel", "Kasten3_0001;one;A", ";;", "Kasten3_0001;two;B")
-    assert records(found, "one") == {"Kasten3_0001": {"titel": "A"}}
-    assert records(found, "two") == {"Kasten3_0001": {"titel": "B"}}
-    assert refusal("Bild;model;Titel", "Kasten3_0001;one;A", "Kasten3_0002;;B") == (
-        "t.csv:3: names no model, but other rows do: enter it"
-    )
-
-
-def test_the_objects_of_a_list_stand_one_a_row():
-    persons = {"type": "array", "items": {"properties": {"name": TEXT, "ort": TEXT}}}
-    schema = AnswerSchema({"properties": {"titel": TEXT, "persons": persons}})
-    found = read(
-        "Bild;Titel;persons.name;Ort",
-        "Kasten3_0001;A;Ott;Basel",
-        "Kasten3_0001;A;Frey;Bern",
-        schema=schema,
-    )
-    assert records(found) == {
-        "Kasten3_0001": {
-            "titel": "A",
-            "persons": [{"name": "Ott", "ort": "Basel"}, {"name": "Frey", "ort": "Bern"}],
-        }
-    }
-
-
 @pytest.mark.parametrize("title", ["text", "answer", "markdown", "Transcription"])
 def test_column_of_texts_is_what_the_model_wrote(title):
     page = {"properties": {"text": TEXT, "folio": TEXT}}

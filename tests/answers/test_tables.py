@@ -81,12 +81,6 @@ def test_an_empty_cell_is_the_empty_value_of_its_field():
     }
 
 
-def test_a_row_with_its_id_alone_is_no_answer():
-    assert answers(table("id,publication.year,publication.title\n1,,\n", CARDS)) == {
-        "1": {"prediction": None}
-    }
-
-
 def test_texts_of_a_list_stand_between_bars():
     read = table("id,sender_persons\n1,Herr Christ | Christ & Co.|\n2,null\n", LETTERS)
     assert answers(read) == {
@@ -141,16 +135,6 @@ def test_a_column_that_is_no_field_is_named_and_not_used():
     assert read.notes == ["answers.csv: columns that are not used: Zustand, a" + ".b" * 19 + "."]
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_the_delimiter_is_found_in_the_header(delimiter):
-    rows = [["id", "publication.title", "type.type"], ["1", "a;b,c\td", "Reference"]]
-    out = io.StringIO()
-    csv.writer(out, delimiter=delimiter).writerows(rows)
-    assert answers(table(out.getvalue(), CARDS)) == {
-        "1": {"prediction": {"publication": {"title": "a;b,c\td"}, "type": {"type": "Reference"}}}
-    }
-
-
 def test_a_semicolon_in_a_name_does_not_make_it_the_delimiter():
     assert answers(table("id,title;a;b;c,text\n1,x,hello\n2,y,hello\n"))["1"]["text"] == "hello"
 
@@ -160,17 +144,6 @@ def test_the_line_for_excel_names_the_delimiter():
     assert answers(read) == {"1": {"text": "a,b"}}
     assert read.where(read.runs[None]["1"]) == "answers.csv:3"
     assert answers(table("sep=|\nid|text\n1|a\n")) == {"1": {"text": "a"}}
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-def test_encodings_of_windows_are_read(encoding):
-    read = table("id;text\n1;Grüße – “Öl”\n", encoding=encoding)
-    assert answers(read) == {"1": {"text": "Grüße – “Öl”"}}
-    assert [note for note in read.notes if "check that its umlauts are right" in note] == (
-        ["answers.csv: not UTF-8, read as cp1252: check that its umlauts are right"]
-        if encoding == "cp1252"
-        else []
-    )
 
 
 def test_a_nul_in_an_answer_is_kept_as_models_write_it():

@@ -1,13 +1,8 @@
 """What tests do on the pages of the Space."""
 
-import csv
-import io
 import json
-import zipfile
 
-import openpyxl
 from playwright.sync_api import expect
-from report.test_browser import CONTRAST
 
 RUN = """() => new Promise((done) => {
   if (document.readyState === "complete") done();
@@ -51,19 +46,6 @@ def still(page):
     page.wait_for_function("document.getAnimations().every((each) => each.playState !== 'running')")
 
 
-def assert_contrast(page, texts=30):
-    """Assert that all text has contrast in both schemes, more texts than the given number."""
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        is_dark = "(dark) => document.body.matches('.dark') === dark"
-        page.wait_for_function(is_dark, arg=scheme == "dark")
-        still(page)
-        found = page.evaluate(CONTRAST)
-        assert found["count"] > texts
-        assert (found["page"] < 0.1) == (scheme == "dark")
-        assert found["low"] == []
-
-
 def report(page, within="#report"):
     """The report in its frame, whose script has run."""
     inside = page.frame_locator(f"{within} iframe")
@@ -77,30 +59,6 @@ def save(page, kind, folder):
         page.locator(f"#download-{kind}").click()
     waiting.value.save_as(folder / waiting.value.suggested_filename)
     return folder / waiting.value.suggested_filename
-
-
-def as_csv(answers):
-    table = io.StringIO()
-    writer = csv.writer(table)
-    writer.writerows([("id", "prediction"), *((key, json.dumps(value)) for key, value in answers)])
-    return table.getvalue()
-
-
-def as_xlsx(answers):
-    book = openpyxl.Workbook()
-    for row in [("id", "prediction"), *((key, json.dumps(value)) for key, value in answers)]:
-        book.active.append(row)
-    data = io.BytesIO()
-    book.save(data)
-    return data.getvalue()
-
-
-def as_zip(answers):
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as archive:
-        for key, value in answers:
-            archive.writestr(f"{key}.json", json.dumps(value))
-    return data.getvalue()
 
 
 def as_jsonl(answers):

@@ -10,14 +10,8 @@ from playwright.sync_api import expect
 from report.test_browser import asked_in_a_tab
 from report.test_truth_errors import told
 from space.pages import (
-    as_csv,
-    as_jsonl,
-    as_xlsx,
-    as_zip,
-    assert_contrast,
     report,
     save,
-    settled,
     upload,
 )
 
@@ -34,23 +28,6 @@ EXAMPLE = "hdb/zettelkatalog/example_predictions.jsonl"
 def answers(sample):
     lines = (sample / EXAMPLE).read_text().splitlines()
     return {each["id"]: each.get("prediction", each.get("text")) for each in map(json.loads, lines)}
-
-
-@pytest.mark.nightly
-def test_a_file_of_each_form_is_scored(visit, sample):
-    truths = [json.loads(line) for line in (sample / "hdb/zettelkatalog/metadata.jsonl").open()]
-    right = [(each["id"], json.loads(each["ground_truth"])) for each in truths]
-    page = visit()
-    first = page.locator("#first")
-    made = {"a.jsonl": as_jsonl, "a.csv": as_csv, "a.xlsx": as_xlsx, "a.zip": as_zip}
-    for answered, (name, form) in enumerate(made.items(), 2):  # so that each has another result
-        upload(page, name, form(right[:answered]))
-        expect(first).to_contain_text(f"{name}, scored on hdb/zettelkatalog")
-        expect(first).to_contain_text(f"{answered} of {len(right)} cards need no correction")
-        missing = f"{len(right) - answered} without an answer, 0 unreadable"
-        expect(first).to_contain_text(f"{answered} answered, {missing}")
-        report(page)
-        page.locator("#file").get_by_role("button").first.click()
 
 
 def test_example_is_scored_in_one_click_with_all_downloads(visit, sample, tmp_path):
@@ -111,12 +88,6 @@ def test_on_a_phone_a_problem_is_in_sight(visit):
     expect(page.locator("#first [role=alert]")).to_be_in_viewport(ratio=0.99)
 
 
-def test_without_a_file_one_is_asked_for(visit):
-    page = visit()
-    page.locator("#score").click()
-    assert "choose a file" in page.get_by_role("alert").filter(has_text="scored").inner_text()
-
-
 def test_hostile_answers_run_nothing(visit, sample):
     title = f"</iframe><script>parent.{ATTACK};{ATTACK}</script><img src=x onerror='{ATTACK}'>"
     record = {"publication": {"title": title, "place": f"${{{ATTACK}}} {{{{value}}}} \u202e"}}
@@ -168,55 +139,3 @@ def test_each_of_several_models_can_be_shown(visit, answers):
     page.get_by_role("option", name="Poor").click()
     page.locator("#first").get_by_text("1 answered").wait_for()
     expect(page.locator(".hdb-chosen")).to_have_text(re.compile("^Poor"))
-
-
-def test_it_speaks_german_to_a_german_browser(visit):
-    page = visit(language="de-CH")
-    page.get_by_role("button", name="Beispiel bewerten").click()
-    inside = report(page)
-    assert "8 Einträge: zu wenige für ein Intervall" in page.locator("#first").inner_text()
-    expect(page.locator("#download-html")).to_have_text("Bericht zum Aufheben (HTML)")
-    expect(inside.get_by_role("heading", name="So wurde gerechnet")).to_be_visible()
-    page.get_by_role("tab", name="Hintergrund").click()
-    expect(page.get_by_role("heading", name="Metriken")).to_be_visible()
-
-
-def test_phone_page_needs_no_sideways_scrolling_and_has_contrast(visit):
-    page = visit(width=390)
-    page.locator("#example").click()
-    report(page)
-    page.get_by_role("button", name="Advanced").click()
-    settled(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.get_by_role("tab", name="About").click()
-    page.get_by_role("button", name="Zettelkatalog").click()
-    settled(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.set_viewport_size({"width": 1280, "height": 900})
-    page.get_by_role("tab", name="Score").click()
-    page.locator(".hdb-big").wait_for()
-    assert_contrast(page)
-
-
-@pytest.mark.nightly
-def test_warnings_are_german_in_the_summary_and_the_report(visit, answers):
-    [first, *_] = answers.items()
-    page = visit(language="de-CH")
-    upload(page, "one.jsonl", as_jsonl([first]))
-    inside = report(page)
-    told = "1 von 8 Einträgen haben eine Antwort; die anderen 7 zählen als falsch."
-    assert told in page.locator("#first").inner_text()
-    assert told in inside.locator(".warnings").first.inner_text()
-    assert page.locator("#first [lang=en]").count() == 0
-
-
-def test_every_control_has_a_label(visit):
-    page = visit()
-    page.get_by_role("button", name="Advanced").click()
-    settled(page)
-    unlabelled = """() => [...document.querySelectorAll("input, select, textarea, button")]
-      .filter((each) => each.checkVisibility())
-      .filter((each) => !each.labels?.length && !each.ariaLabel && !each.innerText.trim()
-        && !each.title)
-      .map((each) => each.outerHTML.slice(0, 150))"""
-    assert page.evaluate(unlabelled) == []

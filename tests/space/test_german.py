@@ -15,12 +15,6 @@ from hdbench.benchmarks.benchmark import load_benchmark
 pytestmark = pytest.mark.nightly
 
 
-def test_the_words_that_are_looked_for_are_english():
-    assert len(ENGLISH) > 500
-    assert words(["The report of each item"]) & ENGLISH
-    assert not words(["Der Bericht zu jedem Eintrag"]) & ENGLISH
-
-
 def test_german_page_has_no_english_and_no_dark_mode_violations(
     visit_at, furnished_url, shown, tmp_path
 ):

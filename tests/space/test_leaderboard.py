@@ -252,25 +252,6 @@ def test_filters_hide_rows_and_keep_ranks(opened):
     expect(shown(board)).to_have_text([])
 
 
-def test_facts_about_models_are_signs_with_a_legend(opened):
-    _, board = opened()
-    told = models(board).locator(".signs").all_inner_texts()
-    assert [" ".join(each.split()) for each in told] == [
-        "○ open weights ⌂ runs on a workstation 12B · MIT",
-        "○ open weights 400B · Apache-2.0",
-        "",
-        "",
-    ]
-    assert board.locator(".legend").first.inner_text().split("\n") == [
-        "○ open weights",
-        "⌂ runs on a workstation",
-    ]
-    sources = models(board).locator(".signs a")
-    assert [each.get_attribute("href") for each in sources.all()] == [
-        "https://example.org/open-small"
-    ]
-
-
 def test_a_link_opens_the_report_of_the_run(opened, folder):
     page, board = opened()
     again = models(board).get_by_role("link", name="2: a2")
@@ -351,19 +332,6 @@ def test_new_runs_appear_without_restart_and_bad_ones_are_named(opened, folder):
             shutil.rmtree(each)
 
 
-@pytest.mark.nightly
-def test_inconsistent_runs_are_named(opened, folder):
-    page, board = opened()
-    assert "further apart" not in board.locator("main").inner_text()
-    added = add_run(folder, "a3", 0, model="open-small")
-    try:
-        page.locator("#board-protocol").get_by_label("published").check()
-        board.get_by_text("1.000 (a1), 0.917 (a2), 0.500 (a3)").wait_for()
-        assert "3 runs, 0.500 to 1.000, inconsistent" in models(board).inner_text()
-    finally:
-        shutil.rmtree(added)
-
-
 def test_hostile_names_run_nothing(opened):
     page, board = opened()
     shown_name = HOSTILE.replace("\u202e", r"\u202e")
@@ -374,18 +342,6 @@ def test_hostile_names_run_nothing(opened):
     for each in (page, frame):
         assert each.evaluate("window.attacked") is None
     assert board.locator("img:not([src^='data:image/svg+xml;base64,'])").count() == 0
-
-
-@pytest.mark.nightly
-def test_it_speaks_german_to_a_german_browser(opened):
-    page, board = opened("Rangliste", language="de-CH")
-    assert "24 Einträge, prompt.txt" in board.locator("h2").first.inner_text()
-    board.get_by_label("Läuft auf einem Arbeitsplatzrechner").check()
-    expect(shown(board)).to_have_text(["open-small"])
-    with page.expect_popup() as waiting:
-        board.get_by_role("link", name="open-small").click()
-    waiting.value.locator(".item").first.wait_for()
-    expect(waiting.value.locator("html")).to_have_attribute("lang", "de")
 
 
 @pytest.mark.parametrize("width", [390, 1280])

@@ -49,25 +49,6 @@ def test_list_is_compared_by_content_and_unmatched_is_marked(visit, samples, tmp
     assert "Qxwv 77" in item.inner_text()
 
 
-@pytest.mark.nightly
-def test_a_transcription_is_marked_by_the_character(visit, samples, tmp_path):
-    answers = truths(samples, "manuscripts")
-    texts = [text for page in answers.values() for each in page["folios"] for text in each.values()]
-    first = next(iter(answers))
-    leaf = answers[first]["folios"][0]
-    assert leaf["text"].startswith("Item an")
-    leaf["text"] = leaf["text"].replace("Item", "Jtem", 1)
-
-    page = visit(accept_downloads=True)
-    choose(page, "Medieval manuscripts")
-    upload(page, "pages.jsonl", as_jsonl(answers.items()))
-    inside = report(page)
-    record = json.loads(save(page, "json", tmp_path).read_text())
-    assert record["cer"] == 1 / sum(map(len, filter(None, texts)))
-    item = inside.locator(f".item:has-text('{first}')").first
-    assert item.locator("del, ins").all_inner_texts() == ["I", "J"]
-
-
 def test_a_text_stands_above_its_repair_on_a_phone_in_german(visit, samples):
     rows = (samples / "hdb/advertxml/metadata.jsonl").read_text().splitlines()
     given = {row["id"]: row["text"] for row in map(json.loads, rows)}

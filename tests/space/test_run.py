@@ -8,9 +8,8 @@ import httpx
 import pytest
 from helpers.waiting import until
 from playwright.sync_api import expect
-from report.test_browser import CONTRAST
 from space.model_runs import image_of, processes
-from space.pages import go_to_tab, report, settled, still
+from space.pages import go_to_tab, report
 from space.servers import serving, wait_for_client
 
 from hdbench.api import score
@@ -260,36 +259,3 @@ def test_a_server_that_ends_takes_its_run_along(sample, models, tmp_path):
         assert until(processes, "the model's start")
     until(lambda: not processes(), "the model's end")
     assert processes() == []
-
-
-def test_a_german_runs_a_model_on_a_phone_in_dark_mode(visit):
-    phone = {"width": 390, "color_scheme": "dark"}
-    page = visit(tab="Modell ausführen", language="de-CH", **phone)
-    ask_items(page, 2)
-    assert "Fertig: 2 von 2 beantwortet" in ended(page, "Fertig")
-    report(page, "#run-report")
-    expect(page.get_by_role("heading", name="Antworten des Modells")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    still(page)
-    found = page.evaluate(CONTRAST)
-    assert found["count"] > 30
-    assert found["page"] < 0.1
-    assert found["low"] == []
-
-
-def test_controls_have_labels_and_prompt_is_the_benchmarks(visit, sample):
-    page = visit()
-    page.get_by_role("button", name="Prompt").click()
-    prompt = (sample / "hdb/zettelkatalog/prompt.txt").read_text()
-    expect(page.locator("#run-prompt textarea")).to_have_value(prompt)
-    expect(page.locator("#run-prompt textarea")).to_be_disabled()
-    settled(page)
-    unlabelled = """() => [...document.querySelectorAll("input, select, textarea, button")]
-      .filter((each) => each.checkVisibility())
-      .filter((each) => !each.labels?.length && !each.ariaLabel && !each.innerText.trim()
-        && !each.title)
-      .map((each) => each.outerHTML.slice(0, 150))"""
-    assert page.evaluate(unlabelled) == []
-    go_to_tab(page, "Your own image")
-    expect(page.locator("#run-own-prompt textarea")).to_be_enabled()
-    assert page.evaluate(unlabelled) == []

@@ -89,14 +89,3 @@ def test_check_names_what_is_no_provenance(tmp_path, run_hdbench):
     assert "provenance: is none of blind, imported, corrected after audit and draft:RUN" in shown
     assert "draft_model: is not the name of a model" in shown
     assert "2 errors" in shown
-
-
-def test_building_again_is_no_change_of_the_data(tmp_path, run_hdbench):
-    folder = write(tmp_path / "lines")
-    for _ in range(2):
-        done = run_hdbench("build", "./lines", cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
-    text = (folder / "metadata.jsonl").read_text()
-    (folder / "metadata.jsonl").write_text(text.replace('"blind"', '"imported"'))
-    done = run_hdbench("build", "./lines", cwd=tmp_path)
-    assert "has other data under the same version" in " ".join(done.stderr.split())

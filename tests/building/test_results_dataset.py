@@ -12,7 +12,6 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hdbench.benchmarks.names import recipe_names
 from hdbench.datasets.building.recipe import find_recipe, read_registry
 from hdbench.datasets.building.results import build_results
 from hdbench.errors import HdbenchError
@@ -199,32 +198,6 @@ def test_the_types_are_the_same_whatever_is_known(source, tmp_path):
     ]
 
 
-@pytest.mark.parametrize("name", ["T0252", "2026-02-30/T0252"])
-def test_a_run_that_is_not_called_by_a_day_has_no_date(source, tmp_path, name):
-    write(source, zettelkatalog=[run(name)])
-    build_results(tmp_path / "hdb", source)
-    assert table(tmp_path / "hdb/results/runs.parquet")[0]["date"] is None
-    folder = tmp_path / "hdb/results/zettelkatalog" / name.replace("/", "_")
-    assert read_run_info(folder).date is None
-
-
-@pytest.mark.parametrize("prompt", ["another.txt", "../prompts/prompt.txt", "00414956.json"])
-def test_a_prompt_that_was_not_published_has_no_hash(source, tmp_path, prompt):
-    write(source, zettelkatalog=[run(prompt=prompt)])
-    build_results(tmp_path / "hdb", source)
-    row = table(tmp_path / "hdb/results/runs.parquet")[0]
-    assert (row["prompt"], row["prompt_sha256"]) == (prompt, None)
-
-
-def test_the_same_input_gives_the_same_bytes(source, tmp_path):
-    write(source, zettelkatalog=[run(), run("b")], rheinschifffahrt=[run()])
-    build_results(tmp_path / "hdb", source)
-    first = tree(tmp_path / "hdb")
-    build_results(tmp_path / "hdb", source)
-    build_results(tmp_path / "elsewhere", source)
-    assert tree(tmp_path / "hdb") == tree(tmp_path / "elsewhere") == first
-
-
 def test_what_is_not_in_the_source_is_said(source, tmp_path, run_hdbench):
     others = [
         *("book_advert_xml", "fraktur_adverts", "bibliographic_data", "blacklist_cards"),
@@ -296,27 +269,6 @@ def test_the_card_s_calls_load_and_score_what_was_built(
         assert command.endswith("--protocol published") == (result["protocol"] == "published")
 
 
-def test_new_build_is_not_loaded_from_an_older_cache(source, tmp_path, monkeypatch):
-    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
-
-    def built_and_loaded(folder, text, model):
-        write(source, zettelkatalog=[run("r", ("1", None, text), model=model)])
-        build_results(tmp_path / folder / "hdb", source)
-        return loaded(folder)
-
-    def loaded(folder):
-        monkeypatch.chdir(tmp_path / folder)
-        rows = datasets.load_dataset("hdb/results", "zettelkatalog", split="test")
-        runs = datasets.load_dataset("hdb/results", split="test")
-        return rows["text"][0], runs["model"][0]
-
-    assert built_and_loaded("here", "one", "m") == ("one", "m")
-    assert built_and_loaded("here", "two", "m") == ("two", "m")
-    assert built_and_loaded("there", "three", "n") == ("three", "n")
-    assert loaded("here") == ("two", "m")
-    assert built_and_loaded("here", "one", "m") == ("one", "m")
-
-
 def test_a_damaged_source_leaves_what_was_built_before(source, tmp_path):
     write(source, zettelkatalog=[run()], avisblatt=[run()])
     build_results(tmp_path / "hdb", source)
@@ -356,15 +308,6 @@ def test_what_cannot_be_built_is_said_in_one_line(tmp_path, run_hdbench, argumen
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_that_hdbench_did_not_build_is_never_replaced(source, tmp_path):
-    write(source, zettelkatalog=[run()])
-    (tmp_path / "hdb/results").mkdir(parents=True)
-    (tmp_path / "hdb/results/mine.txt").write_text("mine")
-    with pytest.raises(HdbenchError, match="was not built by hdbench"):
-        build_results(tmp_path / "hdb", source)
-    assert (tmp_path / "hdb/results/mine.txt").read_text() == "mine"
-
-
 def test_a_file_that_is_not_the_source_s_is_not_read(source, tmp_path):
     write(source, zettelkatalog=[run()])
     (source / "another.jsonl.gz").write_bytes(b"no gzip")
@@ -392,7 +335,3 @@ def test_what_is_no_run_is_refused_with_its_place(source, tmp_path, line, why):
         build_results(tmp_path / "hdb", source)
     assert why in str(refused.value)
     assert not (tmp_path / "hdb/results").exists()
-
-
-def test_results_is_no_benchmark():
-    assert "results" not in recipe_names()

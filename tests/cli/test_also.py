@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from helpers.run_folders import SPEC, write_run
+from helpers.run_folders import SPEC
 
 from hdbench.answers.answers import AnswerReader
 from hdbench.evaluation.score import Settings, score_under
@@ -11,7 +11,6 @@ from hdbench.evaluation.score import Settings, score_under
 PAGE = {"entries": [{"name": "Abegg"}, {"name": "Boreux"}, {"name": "Cuno"}]}
 SHIFTED = {"entries": [{"name": "Boreux"}, {"name": "Cuno"}]}  # the first entry is left out
 SPELLED = {"entries": [{"name": "ABEGG"}, {"name": "BOREUX"}, {"name": "CUNO"}]}
-WITHOUT_LAST = {"entries": [{"name": "Abegg"}, {"name": "BOREUX"}]}
 
 SCHEMA = {"type": "object", "properties": {"entries": {"type": "array"}}}
 OPTIONS = {"documented": {"root_list": "entries"}, "published": {"lists": "position"}}
@@ -85,13 +84,6 @@ def test_a_protocol_starts_afresh_and_options_are_added(pages, score):
     assert "also" not in json.loads(json.dumps(record["also"]["published"]))
 
 
-def test_without_it_nothing_is_added(pages, score):
-    write(pages, "a.jsonl", PAGE)
-    done = score("a.jsonl", "--json", "r.json")
-    assert "Under other rules" not in done.stdout
-    assert "also" not in json.loads((pages / "r.json").read_text())
-
-
 def test_each_protocol_reads_answers_in_its_own_way(pages, score):
     """Under `published`, a null prediction is null, whatever text stands beside it."""
     write(pages, "a.jsonl", None, text=f"```json\n{json.dumps(PAGE)}\n```")
@@ -118,43 +110,6 @@ def test_answers_are_read_once_for_each_way_of_reading(pages, monkeypatch):
     found = score_under(str(pages / "hdb/pages"), pages / "a.jsonl", rules)
     assert read == [("p1", False), ("p1", True)]
     assert [result[None].figures()["true_positives"] for result in found] == [2, 0, 0, 2]
-
-
-@pytest.mark.parametrize(
-    "form", ["lines", "array", "csv", "folder", "bare list", "several models", "run"]
-)
-def test_answers_in_every_form_are_scored_under_each_rule(pages, score, form):
-    path = pages / {"csv": "a.csv", "folder": "a", "run": "a", "lines": "a.jsonl"}.get(
-        form, "a.json"
-    )
-    row = {"id": "p1", "prediction": SHIFTED}
-    if form == "lines":
-        write(pages, path.name, SHIFTED)
-    elif form == "array":
-        path.write_text(json.dumps([row]))
-    elif form == "bare list":
-        path.write_text(json.dumps([{"id": "p1", "prediction": SHIFTED["entries"]}]))
-    elif form == "csv":
-        quoted = json.dumps(SHIFTED).replace('"', '""')
-        path.write_text(f'id,prediction\np1,"{quoted}"\n')
-    elif form == "folder":
-        path.mkdir()
-        (path / "p1.json").write_text(json.dumps(SHIFTED))
-    elif form == "run":
-        write_run(path, {"p1": {"prediction": SHIFTED}}, benchmark="hdb/pages")
-    else:
-        other = {"id": "p1", "prediction": PAGE, "model": "b"}
-        path.write_text(json.dumps([row | {"model": "a"}, other]))
-    done = score(path.name, "--also", "lists=position", "--json", "r.json")
-    assert done.returncode == 0, done.stderr
-    record = json.loads((pages / "r.json").read_text())
-    runs = record.get("runs", [record])
-    found = [
-        (each["recall_micro"], each["also"]["lists=position"]["recall_micro"]) for each in runs
-    ]
-    assert found == [(2 / 3, 0.0), (1.0, 1.0)][: len(runs)]
-    assert len(runs) == (2 if form == "several models" else 1)
-    assert done.stdout.count("Under other rules") == len(runs)
 
 
 def test_they_are_verified_too(pages, score, run_hdbench):

@@ -1,17 +1,12 @@
 """`hdbench --language de`: what the commands print, on the way from a sample to a decision."""
 
-import io
 import re
 
 import pytest
 from helpers.collection import READERS, TRUTH, write_collection
 from helpers.english import english, words
-from rich.console import Console
 
 from hdbench.answers.answer import STATUSES
-from hdbench.benchmarks.agreement import Agreement, Ceiling, FieldAgreement, IntervalEstimate
-from hdbench.cli.agreement import print_agreement
-from hdbench.common.translation import set_language
 from hdbench.scoring import make_metric
 
 NAMES = [
@@ -105,41 +100,9 @@ def test_tables_fit_into_a_terminal_of_80_columns(hdbench):
     assert not any("…" in line for line in tables)
 
 
-def test_pages_follow_the_language(hdbench):
-    for given, language in (((), "de"), (("--language", "en"), "en")):
-        board = hdbench(*given, "leaderboard", "runs", "--format", "html")
-        assert f'<html lang="{language}">' in board.stdout
-
-
 def test_what_programs_read_stays_as_it_is(hdbench):
     german, english_ = (
         hdbench("leaderboard", "runs", "--format", "json", HDBENCH_LANGUAGE=language).stdout
         for language in ("de", "en")
     )
     assert german == english_
-
-
-def test_agreement_is_german():
-    share = IntervalEstimate(value=0.95, interval=(0.8, 0.99))
-    field = FieldAgreement(units=1200, items=20, share=share, alpha=share, alpha_similarity=share)
-    agreement = Agreement(
-        annotators=2,
-        items=20,
-        without_truth=1,
-        metric="zettel_f1",
-        method="bootstrap",
-        level=0.95,
-        resamples=1000,
-        seed=0,
-        fields={"year": field},
-        ceiling=Ceiling(headline="f1_micro", value=0.96, annotators=2, items=20),
-    )
-    console = Console(width=80, file=io.StringIO())
-    set_language("de")
-    print_agreement(console, agreement, 2)
-    said = console.file.getvalue()
-    assert said.startswith("2 Annotierende, 20 Einträge\n")
-    assert re.search(r"^ +year +1\.200 +0,950 +0,950 +0,950 *$", said, re.MULTILINE)
-    assert "0,800 bis 0,990" in said
-    assert "2 zugeteilte Einträge fehlen hier noch" in said
-    assert words(said.splitlines()) & ENGLISH == set()

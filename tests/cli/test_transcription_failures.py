@@ -3,24 +3,13 @@
 import html
 import json
 import random
-import re
-import shutil
 
 import pytest
-from helpers.waiting import until
-from starlette.testclient import TestClient
 
-from hdbench.benchmarks.titles import FieldTitles
-from hdbench.home.app import Home, build_app
-from hdbench.home.collection import key_of
-from hdbench.home.used import Used
 from hdbench.output.leaderboard.boards import leaderboards
 from hdbench.output.leaderboard.tables import leaderboard_page
 from hdbench.output.leaderboard.words import verdict as verdict_of
 from hdbench.results.files import read_result
-from hdbench.space.jobs.comparing import comparison_page, verdict
-from hdbench.space.views.summary import summary
-from hdbench.statistics.comparison import compare
 
 PAGES = 30
 CER_OF_STUCK = f"{(20 * 5_800 + 10 * 5) / 6_000:.3f}"
@@ -118,34 +107,3 @@ def test_compare_says_both_sentences(wine, run_hdbench):
     assert "Neither failed on any of 30 items; up to 11.6 % is not excluded." in said
     done = run_hdbench("--language", "de", "compare", "lucky.json", "stuck.json", cwd=wine)
     assert "Bei den 10 Einträgen, bei denen keiner versagt" in " ".join(done.stdout.split())
-
-
-def test_the_home_says_the_same(wine, tmp_path):
-    shutil.copytree(wine, tmp_path / "place")
-    (tmp_path / "place/runs").mkdir()
-    for name in ("lucky", "steady"):
-        shutil.copy(wine / f"{name}.jsonl", tmp_path / f"place/runs/wine_{name}.jsonl")
-    used = Used(tmp_path / "state")
-    used.add(tmp_path / "place/wine")
-    home = Home(used)
-    client = TestClient(build_app(home), base_url="http://127.0.0.1" + home.root)
-    address = f"/{key_of(tmp_path / 'place/wine')}/compare"
-    page = until(lambda: re.search('class="verdict".*', client.get(address).text, re.DOTALL))[0]
-    assert "rate without failures is 0.0250 for lucky and 0.0400 for steady" in page
-    assert "Neither failed on any of 30 items; up to 11.6 % is not excluded." in page
-    home.close()
-
-
-def test_the_space_says_the_same(wine):
-    lucky, steady = read_result(wine / "lucky.json"), read_result(wine / "steady.json")
-    rules = {"headline": "cer", "higher_is_better": False, "names": ("lucky", "steady")}
-    found = compare(lucky, steady, **rules)
-    said = str(verdict(found, "en"))
-    assert said.startswith("<b><bdi>lucky</bdi></b> reads better than <b><bdi>steady</bdi></b>. On")
-    assert "character error rate without failures is 0.0250 for lucky and 0.0400 for stea" in said
-    assert said.endswith("Neither failed on any of 30 items; up to 11.6 % is not excluded.")
-    runs = {"lucky": lucky, "steady": steady}
-    page = comparison_page(runs, [found], "de", FieldTitles(None, "de"))
-    assert page.count("kein Intervall, weil ein Eintrag alle anderen überwiegen kann") == 4
-    shown = summary(wine / "lucky.jsonl", {"lucky": lucky}, "lucky", "de", done=True)
-    assert "kein Intervall, weil ein Eintrag alle anderen überwiegen kann" in shown

@@ -463,14 +463,6 @@ def test_texts_beside_the_images_are_the_ground_truth(folder, run_hdbench, endin
     assert "scans: 3 images, 0 with a ground truth" in done.stdout
 
 
-def test_where_texts_are_beside_the_images_nothing_is_asked(folder):
-    (folder / "scans/b1.txt").write_text("Rother Wein")
-    (folder / "scans/metadata.xml").write_text("<trpDocMetadata/>")  # says nothing of a page
-    status, told = at_a_terminal(folder, "", "scans")
-    assert status == 0, told
-    assert rows(folder)["b1"]["ground_truth"] == {"text": "Rother Wein"}
-
-
 def test_a_folder_is_an_item_or_a_box_and_it_is_said_which(folder, run_hdbench):
     for box in ("box1", "box2"):
         (folder / "boxes" / box).mkdir(parents=True)
@@ -571,16 +563,3 @@ def test_the_pages_of_a_tiff_become_images(folder, run_hdbench):
     assert values == [7, 99]
     built = run_hdbench("build", "tiffs", "--accept-licence", cwd=folder)
     assert built.returncode == 0, built.stderr
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("reply", "ids"), [("n", ["scans_b1", "scans_b2", "scans_b3"]), ("y", ["scans"])]
-)
-def test_on_a_terminal_it_is_asked_whether_a_folder_is_an_item(folder, reply, ids):
-    (folder / "boxes").mkdir()
-    (folder / "scans").rename(folder / "boxes/scans")
-    status, told = at_a_terminal(folder, f"{reply}\n\n\ny\n", "boxes")
-    assert status == 0, told
-    assert "Is a folder (scans) one item, with its images as pages?" in told
-    assert list(rows(folder)) == ids

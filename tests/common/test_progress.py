@@ -26,9 +26,3 @@ def test_a_terminal_sees_a_bar(tmp_path):
     finally:
         os.close(reader)
         os.close(terminal)
-
-
-def test_a_file_sees_nothing(tmp_path):
-    with (tmp_path / "stderr").open("wb") as file:
-        assert build(tmp_path, file).returncode == 0
-    assert (tmp_path / "stderr").read_bytes() == b""

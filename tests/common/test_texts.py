@@ -23,8 +23,3 @@ def test_a_text_has_the_form_of_its_count(tmp_path):
     ]
     assert texts.text("items", "en", count=1) == "1 item"
     assert texts.translations["en"]["items"] == "{count:,} items"
-
-
-def test_a_text_without_a_translation_stays_english(tmp_path):
-    (tmp_path / "one.yaml").write_text("a: nobody translated this")
-    assert Texts(tmp_path).text("a", "de") == "nobody translated this"

@@ -34,26 +34,6 @@ def test_an_image_becomes_as_wide_as_is_asked_for(tmp_path):
     assert opened(thumbnail(tmp_path / "card.jpg", width=200)).size == (200, 120)
 
 
-def test_an_image_is_turned_as_its_exif_data_say(tmp_path):
-    exif = Image.Exif()
-    exif[0x0112] = 6  # the camera was held upright: turn by 90 degrees clockwise
-    halves().save(tmp_path / "photo.jpg", exif=exif)
-    turned = opened(thumbnail(tmp_path / "photo.jpg"))
-    assert turned.size == (20, 40)
-    assert is_near(turned.getpixel((10, 5)), (0, 0, 0))
-    assert is_near(turned.getpixel((10, 35)), (255, 255, 255))
-
-
-def test_what_is_transparent_becomes_white(tmp_path):
-    Image.new("RGBA", (20, 20), (0, 0, 0, 0)).save(tmp_path / "card.png")
-    assert is_near(opened(thumbnail(tmp_path / "card.png")).getpixel((9, 9)), (255, 255, 255))
-
-
-def test_sixteen_bits_of_grey_stay_grey(tmp_path):
-    Image.new("I;16", (20, 20), 0x8000).save(tmp_path / "scan.tif")
-    assert is_near(opened(thumbnail(tmp_path / "scan.tif")).getpixel((9, 9)), (128, 128, 128))
-
-
 def test_of_a_pdf_the_first_page_is_shown(tmp_path):
     pages = [Image.new("RGB", (300, 400), colour) for colour in ("red", "blue")]
     pages[0].save(tmp_path / "paper.pdf", save_all=True, append_images=pages[1:])

@@ -16,7 +16,7 @@ from hdbench.evaluation.score import Settings
 from hdbench.output.leaderboard import formats
 from hdbench.output.leaderboard.boards import leaderboards
 from hdbench.output.leaderboard.tables import board_table
-from hdbench.output.leaderboard.words import about_ranks, notes
+from hdbench.output.leaderboard.words import notes
 from hdbench.results.files import write_results
 from hdbench.results.parts import NO_FILE
 from hdbench.statistics.ranking import Ranks
@@ -187,30 +187,6 @@ def test_protocols_are_never_ranked_together(here):
         for name, result in load_runs([here / "runs"], settings=Settings(protocol)).items()
     }
     assert [board.kind.protocol for board in leaderboards(results)] == ["documented", "published"]
-
-
-def test_below_twenty_items_there_are_no_ranks_and_it_is_said(here, run_hdbench):
-    run(here, "a", 19, model="best", items=ITEMS[:19])
-    run(here, "b", 0, model="worst", items=ITEMS[:19])
-    [board] = boards(here)
-    assert [(row.model, row.rank, row.interval) for row in board.rows] == [
-        ("best", None, None),
-        ("worst", None, None),
-    ]
-    why = "19 items: too few for an interval or a rank, which need 20: no model is called better"
-    assert about_ranks(board).startswith(why)
-    made = {
-        form: run_hdbench("leaderboard", "runs", "--format", form, cwd=here).stdout
-        for form in ("table", "markdown", "json")
-    }
-    assert json.loads(made["json"])["leaderboards"][0]["rows"][0]["rank"] is None
-    for form in ("table", "markdown"):
-        shown = " ".join(made[form].split())
-        assert shown.index(why) < shown.index("best")
-        [head] = [line for line in made[form].splitlines() if line.strip("| ").startswith("model")]
-        assert "rank" not in head
-        assert "interval" not in head
-        assert "±" not in made[form]
 
 
 def test_cost_and_time_are_means_where_they_are_known(here):

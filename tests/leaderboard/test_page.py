@@ -204,17 +204,3 @@ def test_the_best_model_is_named_only_as_far_as_it_is_sure():
     ]
     many = made_of(*[(name, (1, 6), None) for name in "abcdef"])
     assert verdict(many) == ["a, b, c, d, and 2 more cannot be told apart."]
-
-
-@pytest.mark.slow
-def test_tables_work_without_script_and_show_no_buttons(boards, browser, tmp_path):
-    path = tmp_path / "page.html"
-    path.write_text(leaderboard_page(boards))
-    context = browser.new_context(java_script_enabled=False, offline=True)
-    page = context.new_page()
-    page.goto(path.as_uri())
-    assert page.locator("button").count() == 0
-    assert not page.get_by_text("are buttons").is_visible()
-    assert page.get_by_role("columnheader", name="F1 (micro)").is_visible()
-    assert page.get_by_role("row").count() == 5
-    context.close()

@@ -54,13 +54,6 @@ def test_the_mark_is_data_in_csv_and_json(here, run_hdbench):
     assert by_model["unknown"] == (None, False)
 
 
-def test_a_benchmark_that_does_not_say_when_marks_nothing(here, run_hdbench):
-    (here / "hdb/cards/benchmark.yaml").write_text(yaml.safe_dump(SPEC))
-    done = run_hdbench("leaderboard", "hdb/results", cwd=here)
-    assert "new" in done.stdout
-    assert "†" not in done.stdout
-
-
 def test_a_result_keeps_the_day_and_is_verified_without_it(here):
     write_results(here / "r.json", [score("hdb/cards", here / "hdb/results/cards/old")])
     assert read_result(here / "r.json").dataset.public_since == "2025-06-01"

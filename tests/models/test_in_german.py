@@ -1,12 +1,9 @@
 """What a run says while it goes on and at its end, in German."""
 
-from pathlib import Path
 from threading import Thread
 
-from hdbench.common.translation import set_language, translated
+from hdbench.common.translation import set_language
 from hdbench.errors import Message
-from hdbench.models.backend import Reply
-from hdbench.models.run import RunOutcome, as_answer
 from hdbench.models.run_progress import RunProgress
 
 LATE = Message("no answer within {seconds:g} s", seconds=0.5)
@@ -25,14 +22,3 @@ def test_progress_uses_command_language_in_any_thread(capfd):
     assert first == "a: keine Antwort: keine Antwort innerhalb von 0,5 s"
     assert second == "keine Antwort innerhalb von 0,5 s"
     assert third.startswith("3 von 1000 Einträgen erledigt, 1 gescheitert, ")
-
-
-def test_outcome_is_translated_but_recorded_error_stays_english():
-    reply = Reply(None, error=LATE)
-    assert as_answer("a", reply)["error"] == "no answer within 0.5 s"
-    outcome = RunOutcome(10, answered=9, failed=1)
-    assert [translated(line, "de") for line in outcome.lines(Path("runs/x"))] == [
-        "runs/x: 8 von 10 Einträgen beantwortet, 1 gescheitert (mit --retry-failed noch einmal "
-        "abfragen), 1 noch nicht beantwortet (noch einmal starten: Der Befehl macht weiter, wo er "
-        "aufgehört hat)",
-    ]

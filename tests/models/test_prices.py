@@ -45,13 +45,6 @@ def test_parts_cost_what_they_cost_together(here, hdbench, run):
     assert read_run_info(here / "a").cost_usd is None
 
 
-def test_without_a_price_none_is_shown(here, hdbench, run):
-    done = hdbench(*run, "-o", "a")
-    assert "price" not in done.stdout
-    assert "cost_usd" not in (here / "a/run.json").read_text()
-    assert "US dollars" not in hdbench("score", "hdb/zettelkatalog", "a").stdout
-
-
 @pytest.mark.parametrize("price", [("-1", "4"), ("1", "nan"), ("1", "inf")])
 def test_what_is_no_price_is_refused_in_a_line(hdbench, run, price):
     done = hdbench(*run, "--price", *price, "-o", "a")

@@ -144,20 +144,6 @@ def test_all_images_of_an_item_reach_the_model_in_their_order(tiny_model, questi
     assert texts(backend, [turned]) != texts(backend, [questions[3]._replace(id="turned")])
 
 
-def test_pages_of_a_pdf_are_images(tiny_model, questions, tmp_path):
-    pages = load_images([path for q in questions[:4] for path in q.media], ImageLimits())
-    pages[0].save(tmp_path / "book.pdf", save_all=True, append_images=pages[1:])
-    book = Question("book", [tmp_path / "book.pdf"])
-    [(_, three)] = make_backend(tiny_model, limits=ImageLimits(pages=3)).answer([book])
-    [(_, two)] = make_backend(tiny_model, limits=ImageLimits(pages=2)).answer([book])
-    assert three.tokens["input"] - two.tokens["input"] == 16
-
-
-def test_images_are_made_as_small_as_said(tiny_model, questions):
-    large = texts(make_backend(tiny_model), questions[3:4])
-    assert texts(make_backend(tiny_model, limits=ImageLimits(max_side=8)), questions[3:4]) != large
-
-
 def test_a_broken_image_is_the_failure_of_its_item_only(tiny_model, questions, tmp_path):
     (tmp_path / "broken.png").write_bytes(questions[0].media[0].read_bytes()[:60])
     broken = Question("broken", [questions[1].media[0], tmp_path / "broken.png"])

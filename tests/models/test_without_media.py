@@ -3,11 +3,9 @@
 import csv
 import io
 import json
-import re
 
 import pytest
 from helpers.run_folders import INFO, RIGHT, SPEC, write_run
-from helpers.space_board import board_shown
 from models.faulty_server import FaultyServer, Response, completion
 from PIL import Image
 from typer.testing import CliRunner
@@ -125,21 +123,6 @@ def test_compare_says_it_and_audit_leaves_it_out(here, run_hdbench, recorded):
     assert done.stderr.startswith("note: left out, as no witness: a (without media)\n")
 
 
-def test_a_report_shows_it_beside_the_score(here, run_hdbench, recorded):
-    floor = ("--without-media", recorded / "a-unseen")
-    done = run_hdbench("report", recorded / "a", *floor, "-o", "out", cwd=here)
-    assert done.returncode == 0, done.stderr
-    said = "Without media, asked with the prompt alone: <b>0.5000</b>."
-    assert said in (here / "out/index.html").read_text()
-    done = run_hdbench(
-        *("--language", "de", "report", recorded / "a", *floor, "-o", "de"), cwd=here
-    )
-    said = "Ohne Vorlage, allein mit dem Prompt gefragt: <b>0,5000</b>."
-    assert said in (here / "de/index.html").read_text()
-    done = run_hdbench("report", recorded / "a-unseen", "-o", "unseen", cwd=here)
-    assert "asked without media" in (here / "unseen/index.html").read_text(), done.stderr
-
-
 @pytest.mark.parametrize(
     ("runs", "message"),
     [
@@ -153,16 +136,6 @@ def test_another_run_is_no_floor(here, run_hdbench, recorded, runs, message):
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert message in done.stderr
     assert not (here / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("language", "label", "said"),
-    [("en", "without media", "0.500"), ("de", "ohne Vorlage", "0,500")],
-)
-def test_the_leaderboard_of_the_space_shows_it(here, recorded, language, label, said):
-    shown = board_shown(here, language)
-    cells = re.findall(rf'data-label="{label}"[^>]*>([^<]*)</td>', shown)
-    assert cells == [said, ""]
 
 
 def test_a_run_that_saw_the_items_says_nothing_of_it(here):

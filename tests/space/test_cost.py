@@ -8,8 +8,6 @@ from space.servers import serving, wait_for_client
 from space.visitors import Visitor, run
 
 from hdbench.answers.files import open_container
-from hdbench.answers.spreadsheets import read_sheets
-from hdbench.common.jsonio import UNIQUE, parse_json
 from hdbench.errors import HdbenchError
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs import scoring
@@ -122,21 +120,4 @@ def test_a_number_of_thousands_of_digits_is_one_plain_line(tmp_path, name, conte
     (tmp_path / name).write_text(content)
     with pytest.raises(HdbenchError, match="a number has too many digits") as error:
         open_container(tmp_path / name, None)
-    assert "set_int_max_str_digits" not in str(error.value)
-
-
-def test_other_faults_of_json_are_named_as_before():
-    with pytest.raises(ValueError, match="the key 'a' occurs twice"):
-        parse_json('{"a": 1, "a": 2}', UNIQUE)
-    with pytest.raises(json.JSONDecodeError):
-        parse_json('{"a": }')
-
-
-def test_a_row_of_thousands_of_digits_is_one_plain_line(tmp_path):
-    path = tmp_path / "a.xlsx"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("xl/workbook.xml", "<workbook/>")
-        archive.writestr("xl/worksheets/sheet1.xml", f"<worksheet><row r='{LONG}'/></worksheet>")
-    with pytest.raises(HdbenchError, match="a damaged workbook") as error:
-        list(read_sheets(path, "a.xlsx"))
     assert "set_int_max_str_digits" not in str(error.value)

@@ -47,13 +47,6 @@ def test_the_score_is_the_record_of_hdbench_score(client, sample):
     assert scored == {"runs": [json.loads(json.dumps(expected))]}
 
 
-def test_a_page_in_a_partial_language_is_in_english(url):
-    for address, headers in ((url, {"accept-language": "fr-CH, fr"}), (f"{url}?lang=fr", {})):
-        page = httpx.get(address, headers=headers).text
-        assert '<html lang="en"' in page
-        assert '"languages": {"en": "English", "de": "Deutsch"}' in page
-
-
 def test_only_the_documented_endpoints_are_offered(client):
     assert sorted(client.view_api(return_format="dict")["named_endpoints"]) == [
         "/benchmarks",

@@ -108,13 +108,6 @@ def test_fewer_than_twenty_items_give_no_interval_and_say_why(items, why):
     assert found.to_dict()["why"] == why
 
 
-def test_twenty_items_give_an_interval():
-    found = intervals(cards([(8, 3, 3)] * 20))
-    assert (found.why, found.item_ranges) == (None, {})
-    assert "why" not in found.to_dict()
-    assert found.figures.keys() == {"f1_micro", "f1_macro", "precision_micro", "recall_micro"}
-
-
 def test_of_few_items_each_figure_has_the_range_of_single_items():
     found = intervals(cards([(8, 3, 3), (5, 0, 5), (2, 6, 0)]))
     # F1 8 / 11, 10 / 15 and 4 / 10; precision 8 / 11, 1 and 2 / 8; recall 8 / 11, 1 / 2 and 1.

@@ -1,9 +1,7 @@
 """Rankings: by hand where there is nothing to chance, and by simulation with a known truth."""
 
-import json
 import random
 from collections import Counter
-from dataclasses import asdict
 from itertools import pairwise
 
 import numpy as np
@@ -282,16 +280,6 @@ def test_order_has_no_influence_and_the_seed_has():
     shuffled = rng.sample(range(40), 40)
     assert rank_models(models([2, 0, 3, 1], shuffled), **settings) == once
     assert rank_models(models([0, 1, 2, 3], range(40)), **settings, seed=1) != once
-
-
-def test_a_standing_is_json_data():
-    [first, _] = rank_models(
-        {"a": [graded([9, 4] * 10)] * 2, "b": [graded([2, 4] * 10)]}, **HEADLINE
-    )
-    data = json.loads(json.dumps(asdict(first), allow_nan=False))
-    assert data["name"] == "a"
-    assert data["interval"].keys() == {"low", "high"}
-    assert data["rank"] == {"low": 1, "high": 1}
 
 
 def test_runs_that_cannot_be_ranked_together_are_refused():

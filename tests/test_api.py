@@ -177,11 +177,6 @@ def test_records_without_a_metric_are_told_to_name_one():
         hd.score("hdb/cards", ANSWERS, metric="record_f1")
 
 
-def test_a_loaded_benchmark_has_a_metric_of_its_own(cards):
-    with pytest.raises(hd.HdbenchError, match="a benchmark has its own"):
-        hd.score(hd.load_benchmark(str(cards / "hdb/cards")), ANSWERS, metric="record_f1")
-
-
 def test_a_benchmark_is_a_name_an_object_or_a_dataset(cards, monkeypatch):
     monkeypatch.chdir(cards)
     answers = {"0000": {"title": "Stellingen"}}

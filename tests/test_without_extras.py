@@ -15,8 +15,6 @@ from helpers.plain import PLAIN
 from packaging.requirements import Requirement
 
 from hdbench.common.extras import install_command
-from hdbench.compare import write_similarity_data_to_excel
-from hdbench.errors import HdbenchError
 
 pytestmark = pytest.mark.slow
 
@@ -120,13 +118,6 @@ def test_a_workbook_is_not_read_without_the_excel_extra(run_without, answers):
     assert_is_missing(done, "Excel files need openpyxl", "excel")
 
 
-def test_nor_is_that_of_a_comparison(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
-    with pytest.raises(HdbenchError, match="Excel files need xlsxwriter: install it with: "):
-        write_similarity_data_to_excel([], [], tmp_path / "a.xlsx")
-    assert list(tmp_path.iterdir()) == []
-
-
 NOWHERE = ["--model", "x", "--endpoint", "http://127.0.0.1:1", "-o", "run"]
 
 
@@ -149,24 +140,6 @@ def test_pdfs_are_not_opened_without_the_extra_pdf(run_without, samples, argumen
     assert_is_missing(done, "PDFs need pypdfium2", "pdf")
     assert not (samples / "run").exists()
     assert not list(samples.glob("made/*"))
-
-
-def test_the_truth_of_pdfs_can_be_loaded_without_the_extra_pdf(samples):
-    code = f"""
-import sys
-sys.modules.update(dict.fromkeys({HIDDEN["pdf"]!r}))
-from datasets import load_dataset
-print(load_dataset("hdb/sciencemetabench", split="val")["ground_truth"][0]["kind"])
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=samples,
-        env=os.environ | PLAIN | {"HF_HOME": str(samples / "cache")},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.stdout in {"paper\n", "textbook\n", "ebook\n"}, done.stderr
 
 
 @pytest.mark.parametrize(

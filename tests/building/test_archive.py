@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.datasets.building.archive import citation_cff, write_archive
+from hdbench.datasets.building.archive import write_archive
 
 ALL = (
     "advertxml",
@@ -70,15 +70,6 @@ def test_the_citation_file_has_what_its_format_asks_for(sample):
         "CC0-1.0",
         "dataset",
     )
-
-
-def test_without_authors_the_maintainers_or_nobody_made_it(sample):
-    spec = load_benchmark(str(sample / "hdb/zettelkatalog")).spec
-    nobody = spec.model_copy(update={"citation": "", "maintainers": (), "licence": "other"})
-    assert citation_cff(nobody)["authors"] == [{"name": "Anonymous"}]
-    assert "license" not in citation_cff(nobody)
-    kept = nobody.model_copy(update={"maintainers": ("Stadtbibliothek",)})
-    assert citation_cff(kept)["authors"] == [{"name": "Stadtbibliothek"}]
 
 
 def test_an_item_without_a_ground_truth_has_no_row(tmp_path, sample):

@@ -156,18 +156,6 @@ def test_the_example_is_a_row_and_the_picture_is_its_own(built, name):
         assert picture in media
 
 
-def test_without_any_media_a_card_has_no_picture(of_sample, name, tmp_path):
-    folder = shutil.copytree(of_sample, tmp_path / name)
-    recipe = find_recipe(name, sample=True)
-    none = {} if recipe.spec.media == "text" else {MEDIA_KEYS[recipe.spec.media]: None}
-    rows = [{**row, **none} for row in rows_of(folder).values()]
-    (folder / METADATA).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    write_cards(recipe, Built(folder, "1.0.0", len(rows), ["a.jpg"], 0, "0" * 64), folder)
-    text = (folder / "README.md").read_text()
-    assert "![" not in text
-    assert ("missing here" in text) == (recipe.spec.media != "text")
-
-
 def test_every_link_of_a_dataset_card_leads_somewhere(built):
     for path in built.glob("README*.md"):
         assert_links_lead_somewhere(built, path.read_text())

@@ -129,18 +129,6 @@ def test_tokens_seconds_and_price_come_along(tmp_path):
     assert costs == {"2025-03-02/T0007": 1.5, "2025-11-25/T0420": 0.75, "2025-09-02/T0145": 0.25}
 
 
-def test_a_price_that_some_answers_lack_is_not_known(tmp_path):
-    files = raw_files(RUNS, usage=usage)
-    for item, lacks in (("b", "estimated_cost_usd"), ("d", "usage")):
-        path = f"{NEW_FOLDER}/request_T0420_{item}.json"
-        request = json.loads(files[path])
-        request.get("usage", {}).pop(lacks, None) if item == "b" else request.pop(lacks)
-        changed = files | {path: json.dumps(request).encode()}
-        built(tmp_path, changed)
-        info = read_run_info(tmp_path / "hdb/results/zettelkatalog/2025-11-25_T0420")
-        assert info.cost_usd == (None if item == "b" else 0.5)  # d has no answer to be paid for
-
-
 @pytest.mark.parametrize(
     ("request_file", "answer"),
     [
@@ -204,22 +192,13 @@ def test_only_finite_numbers_at_the_top_are_figures(tmp_path):
     assert info.published == {"f1_micro": 0.5, "n": 3}
 
 
-def test_a_test_without_a_prompt_has_runs_of_an_unknown_prompt(tmp_path):
-    table = FILES[TESTS].replace(b"prompt.txt", b"")
-    built(tmp_path, FILES | {TESTS: table})
-    assert read_run_info(tmp_path / "hdb/results/zettelkatalog/2025-11-25_T0420").prompt is None
-
-
 @pytest.mark.parametrize(
     ("files", "message"),
     [
         ({f"{NEW_FOLDER}/scoring.json": b"{}"}, "lacks benchmarks/benchmarks_tests.csv"),
         (FILES | {TESTS: b"id,test\nT0420,cards\n"}, "not a table of tests: 'name'"),
         (FILES | {TESTS: b"\xff\xfe"}, "not a table of tests: 'utf-8' codec"),
-        (
-            FILES | {TESTS: FILES[TESTS].splitlines()[0]},
-            "has no recorded runs: it must have files",
-        ),
+        (FILES | {TESTS: FILES[TESTS].splitlines()[0]}, "has no recorded runs: it must have"),
     ],
 )
 def test_a_copy_without_usable_runs_is_refused(tmp_path, files, message):

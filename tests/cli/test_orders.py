@@ -69,12 +69,6 @@ def test_runs_on_different_benchmarks_are_refused(answered, run_hdbench):
     assert (done.returncode, done.stderr) == (2, told)
 
 
-def test_a_run_in_a_folder_called_like_the_benchmark_is_a_run(answered, run_hdbench):
-    (answered / "runs/one").rename(answered / "cards")
-    one = run_hdbench("compare", "cards", "runs/two", cwd=answered)
-    assert one.returncode == 0, one.stderr
-
-
 def test_a_benchmark_is_found_beside_a_folder_of_its_name(answered, run_hdbench):
     (answered / "cards").mkdir()  # such as the scans that it was made from
     done = run_hdbench("score", "cards", "one.jsonl", cwd=answered)

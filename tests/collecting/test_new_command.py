@@ -144,17 +144,6 @@ def test_rows_of_json_are_a_table_whose_columns_can_be_mapped(folder, run_hdbenc
     assert "columns that are not used: Jahr\n" in done.stdout
 
 
-def test_what_goes_nowhere_is_said(folder, run_hdbench):
-    (folder / "t.csv").write_text(
-        "Datei;Verfasser;Jahr;Farbe\nb1;Frey;1912;rot\nb2;Ott;1913;blau\n"
-    )
-    like = ("--truth", "t.csv", "--like", "zettelkatalog")
-    done = run_hdbench("new", "letters", "scans", *like, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    told = " ".join(done.stdout.split())
-    assert "columns that are not used: Verfasser, Farbe" in told
-
-
 def test_columns_go_where_they_are_told_to(folder, run_hdbench):
     wanted = ("Verfasser=author.name", "Jahr=-", "orte=column:places", "Datei=id")
     options = [part for each in wanted for part in ("--map", each)]
@@ -311,20 +300,6 @@ def test_a_benchmark_to_be_like_is_read_in_its_folder_only(name, folder, run_hdb
     assert not (folder / "second").exists()
 
 
-def test_what_a_table_says_is_text_in_the_card(folder, run_hdbench):
-    header = "<script>\x1b[2J`a|b</script> <img src=x onerror=y>"
-    with (folder / "t.csv").open("w", newline="") as file:
-        csv.writer(file).writerows([["Datei", header, "{{ rows }}"], ["b1", "x", "y"]])
-    done = run_hdbench("new", "letters", "scans", "--truth", "t.csv", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    card = (folder / "letters/README.md").read_text()
-    assert "<script" not in card
-    assert "<img" not in card
-    assert "\x1b" not in card
-    assert r"&lt;script&gt;\\x1b\[2J\`a\|b&lt;/script&gt; &lt;img src=x" in card
-    assert "{ { rows } }" in card
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -383,13 +358,6 @@ def test_on_a_terminal_it_asks_and_the_mapping_can_be_changed(folder):
     assert rows(folder)["b1"]["ground_truth"]["writer"] == "Frey"
     assert (spec(folder)["title"], spec(folder)["licence"]) == ("Briefe", "cc0-1.0")
     assert "hdbench build letters\n" in told.replace("\r", "")
-
-
-@pytest.mark.nightly
-def test_on_a_terminal_no_means_that_nothing_is_written(folder):
-    status, told = at_a_terminal(folder, "\n\nn\n")
-    assert (status, "nothing was written" in told) == (1, True)
-    assert not (folder / "letters").exists()
 
 
 def test_marc_records_fill_the_default_fields(folder, run_hdbench):

@@ -12,7 +12,6 @@ from rich.console import Console
 
 from hdbench.api import score
 from hdbench.evaluation.runs import load_runs
-from hdbench.evaluation.score import Settings
 from hdbench.output.leaderboard import formats
 from hdbench.output.leaderboard.boards import leaderboards
 from hdbench.output.leaderboard.tables import board_table
@@ -179,16 +178,6 @@ def test_a_model_asked_for_the_text_alone_stands_beside_programs_that_have_no_pr
     assert (board.kind.prompt, [row.model for row in board.rows]) == (None, ["a", "b"])
 
 
-def test_protocols_are_never_ranked_together(here):
-    run(here, "a", 4)
-    results = {
-        f"{name}, {protocol}": result
-        for protocol in ("documented", "published")
-        for name, result in load_runs([here / "runs"], settings=Settings(protocol)).items()
-    }
-    assert [board.kind.protocol for board in leaderboards(results)] == ["documented", "published"]
-
-
 def test_cost_and_time_are_means_where_they_are_known(here):
     folder = run(here, "a", 24, model="reader", cost_usd=2.0)
     lines = [json.loads(line) for line in (folder / "answers.jsonl").read_text().splitlines()]
@@ -254,24 +243,3 @@ def test_foreign_names_do_no_harm_in_any_format(here, run_hdbench):
     assert rows[0]["model"].startswith("'=HYPERLINK")
     [board] = json.loads(made["json"].stdout)["leaderboards"]
     assert board["rows"][0]["model"] == HOSTILE
-
-
-def test_every_format_says_value_interval_and_kind(here, run_hdbench):
-    prompt = {"name": "prompt.txt", "sha256": "abcdef0123456789"}
-    run(here, "a", 12, model="reader", prompt=prompt)
-    [row] = boards(here)[0].rows
-    shown = f"{row.interval.low:.3f} to {row.interval.high:.3f}"
-    for form in ("table", "markdown"):
-        out = run_hdbench("leaderboard", "runs", "--format", form, cwd=here).stdout
-        assert "hdb/cards 1.0.0, documented, 24 items, prompt.txt (abcdef012345)" in out.replace(
-            "\\", ""
-        )
-        assert shown in out
-    out = run_hdbench("leaderboard", "runs", "--format", "csv", cwd=here).stdout
-    [line] = csv.DictReader(io.StringIO(out.removeprefix("\ufeff")))
-    assert (float(line["low"]), float(line["high"])) == (row.interval.low, row.interval.high)
-    assert (line["value"], line["items"], line["prompt_sha256"]) == (
-        "0.75",
-        "24",
-        "abcdef0123456789",
-    )

@@ -69,13 +69,6 @@ def test_files_beside_the_page_are_linked_and_whole(page, collection):
     assert len((collection / "page/leaderboard.csv").read_text().splitlines()) == 1 + 3
 
 
-@pytest.mark.parametrize("named", [["runs"], ["hdb/cards", "runs"]], ids=["runs", "benchmark"])
-def test_folder_of_runs_is_reported_like_its_runs(collection, run_hdbench, named):
-    done = run_hdbench("report", *named, "-o", "page", cwd=collection)
-    assert done.returncode == 0, done.stderr
-    assert "no usable answer" in (collection / "page/index.html").read_text()
-
-
 @pytest.mark.parametrize("named", [["one"], ["hdb/cards", "one"]], ids=["run", "benchmark"])
 def test_a_folder_with_one_run_is_reported_like_that_run(collection, run_hdbench, named):
     (collection / "one").mkdir(exist_ok=True)
@@ -105,14 +98,6 @@ def show_a_card(collection):
     lines = [json.loads(line) for line in (cards / "metadata.jsonl").read_text().splitlines()]
     rows = [json.dumps(line | {"file_name": "card.png"}) + "\n" for line in lines]
     (cards / "metadata.jsonl").write_text("".join(rows))
-
-
-def test_thumbnails_are_kept_for_the_next_report(collection, run_hdbench):
-    show_a_card(collection)
-    cache = collection / "cache"
-    done = run_hdbench("report", "runs", "-o", "page", cwd=collection, HDBENCH_CACHE=str(cache))
-    assert done.returncode == 0, done.stderr
-    assert [path for path in (cache / "thumbnails").rglob("*") if path.is_file()]
 
 
 @pytest.mark.slow

@@ -37,10 +37,7 @@ def first_alone_then(first, rest):
 @pytest.mark.parametrize(
     ("response", "words"),
     [
-        (
-            BLIND,
-            "500 Internal Server Error: image input is not supported - hint: provide the mmproj",
-        ),
+        (BLIND, "500 Internal Server Error: image input is not supported - hint: provide the"),
         (Response(b"Welcome"), "not JSON, or is cut off: it begins 'Welcome'"),
         (Response(b""), "the server's answer is empty"),
         (Response(b"<!DOCTYPE html><p>Hello"), "a web page, not with JSON: is the address right?"),

@@ -148,10 +148,7 @@ def test_a_run_that_saw_the_items_says_nothing_of_it(here):
     ("arguments", "message"),
     [
         (("hdb/cards", "--images", "mine", "--model", "m"), "own images are the question"),
-        (
-            ("hdb/cards", "--model", "tesseract"),
-            "reads the text of images and nothing else",
-        ),
+        (("hdb/cards", "--model", "tesseract"), "reads the text of images and nothing else"),
         (("hdb/cards", "--model", "tesseract", "--dry-run"), "tesseract reads the text"),
     ],
 )

@@ -330,20 +330,6 @@ NOT_OWN = "museum is not a namespace of this token (hdb-operator, hdb)"
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("arguments", "why"), [((), NOT_NAMED), (("--namespace", "museum"), NOT_OWN)]
-)
-def test_without_terminal_or_namespace_publishing_needs_yes(hub, publish, arguments, why):
-    told = publish("--only", "zettelkatalog", *arguments, status=2, yes=False)
-    assert told == (f"error: {why}: nothing was sent: name yours with --namespace, or add --yes")
-    assert hub.repositories == {}
-    publish("--dry-run", "--only", "zettelkatalog", *arguments, yes=False)
-    if not arguments:
-        publish("--only", "zettelkatalog")
-        assert ("datasets", "hdb/zettelkatalog") in hub.repositories
-
-
-@pytest.mark.nightly
 @pytest.mark.parametrize(("typed", "published"), [(b"y\n", True), (b"n\n", False), (b"\n", False)])
 def test_on_a_terminal_it_asks(hub, place, tmp_path, typed, published):
     mine, theirs = pty.openpty()

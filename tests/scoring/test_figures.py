@@ -146,10 +146,7 @@ class Bare(ZettelF1):
     ("entry", "told"),
     [
         ("mine = theirs:Mine", "mine"),
-        (
-            "other = theirs:Mine",
-            "metric 'other' of theirs: its class is called 'mine': give both the same name",
-        ),
+        ("other = theirs:Mine", "metric 'other' of theirs: its class is called 'mine': give"),
         ("zettel_f1 = theirs:Taken", "metric 'zettel_f1' of theirs: another metric has this name"),
         ("mine = theirs:Bare", "has no items_perfect among its figures: add *PERFECT"),
         ("mine = theirs:PATH", "metric 'mine' of theirs: cannot be loaded: "),

@@ -295,9 +295,7 @@ def test_nesting_of_any_depth_is_no_harm(file):
     assert refusal(file).startswith("answers.xlsx: a damaged workbook")
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@FEWER
 @given(st.integers(0, 10**6), st.binary(min_size=1, max_size=8), st.integers(0, 30))
 def test_damage_anywhere_in_a_part_is_read_or_refused(file, place, put, part):
     write(file, [["id", "publication.year", "d"], ["1", 1957, datetime.date(1926, 2, 16)]])
@@ -329,9 +327,7 @@ words = st.text(
 )
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@FEWER
 @given(
     st.dictionaries(
         st.integers(0, 10**9) | st.from_regex(r"0[0-9a-z]{1,8}", fullmatch=True),

@@ -1,15 +1,9 @@
 """Transcriptions that fail on some pages: what every command and page says of them."""
 
-import html
 import json
 import random
 
 import pytest
-
-from hdbench.output.leaderboard.boards import leaderboards
-from hdbench.output.leaderboard.tables import leaderboard_page
-from hdbench.output.leaderboard.words import verdict as verdict_of
-from hdbench.results.files import read_result
 
 PAGES = 30
 CER_OF_STUCK = f"{(20 * 5_800 + 10 * 5) / 6_000:.3f}"
@@ -79,23 +73,11 @@ def test_leaderboard_shows_both_questions_and_ranks_by_them(wine, run_hdbench):
     assert (board["headline"], board["judged_by"]) == ("cer", "cer_without_failures")
     by_model = {row["model"]: row for row in board["rows"]}
     assert by_model["stuck"]["failures"] == pytest.approx(20 / 30)
-    csv = run_hdbench("leaderboard", *runs, "--format", "csv", cwd=wine).stdout.splitlines()
-    assert {"judged_by", "judged", "failures"} <= set(csv[0].split(","))
-    [board] = leaderboards({run.partition(".")[0]: read_result(wine / run) for run in runs})
-    page = leaderboard_page([board])
-    assert page.count(">character error rate without failures<") >= 1
     # The first two, as `compare` has them; here, p is that of three pairs with two tests each.
     read = "On the 30 items that neither failed on, {} is 0.0250 for lucky and 0.0400 for steady: "
     assert read.format("cer_without_failures") in said
     failed = "Neither failed on any of 30 items; up to 11.6 % is not excluded."
     assert failed in said
-    markdown = run_hdbench("leaderboard", *runs, "--format", "markdown", cwd=wine).stdout
-    assert failed in markdown
-    for shown in (" ".join(verdict_of(board)), html.unescape(page)):
-        assert read.format("character error rate without failures") in shown
-        assert failed in shown
-    data = board.to_dict()["pair"]
-    assert data["common"]["b"] - data["common"]["a"] == pytest.approx(3 / 200)
 
 
 def test_compare_says_both_sentences(wine, run_hdbench):

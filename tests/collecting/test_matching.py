@@ -52,15 +52,6 @@ def test_two_for_one_item_are_refused():
         match_truths(truths("a.jpg", "A.JPG"), media("a.jpg"))
 
 
-def test_if_none_fits_both_sides_are_shown():
-    with pytest.raises(
-        HdbenchError, match=r"the first is for 'x' \(t.csv:2\), the first image is 'a'"
-    ):
-        match_truths(truths("x"), media("a.jpg"))
-    with pytest.raises(HdbenchError, match="map the column with the names of the images to id"):
-        match_truths(truths(None), media("a.jpg"))
-
-
 def test_the_texts_of_pages_are_put_together():
     item = MediaItem("letter", (Page(Path("p1.jpg")), Page(Path("p2.jpg"))))
     other = MediaItem("half", (Page(Path("q1.jpg")), Page(Path("q2.jpg"))))

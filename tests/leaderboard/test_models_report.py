@@ -126,24 +126,3 @@ def test_page_of_models_in_a_browser(collection, run_hdbench, browser, width, la
     assert found.violations_count == 0, found.generate_report()
     assert complaints == []
     context.close()
-
-
-@pytest.mark.slow
-def test_six_models_are_read_in_a_narrow_window(collection, run_hdbench, browser):
-    show_a_card(collection)
-    word = "Grundschulproblem"
-    for name in ("four", "five", "six"):
-        answers = {f"{n:04}": {"prediction": {"title": word, "place": word}} for n in range(20)}
-        write_run(collection / "runs" / name, answers, model=name)
-    done = run_hdbench("report", "runs", "-o", "page", cwd=collection)
-    assert done.returncode == 0, done.stderr
-    page = browser.new_page(viewport={"width": 768, "height": 800})
-    page.goto((collection / "page/index.html").as_uri())
-    board = page.locator(".hdb-scrolled").first
-    assert board.evaluate("each => each.scrollWidth <= each.clientWidth")
-    readings = page.locator(".item:visible td del", has_text=word).first
-    assert readings.evaluate("each => each.getClientRects().length") == 1  # no break within it
-    last = page.locator(".item:visible .picture").last
-    assert not last.locator("img").evaluate("each => each.complete")
-    assert last.bounding_box()["height"] > 300  # kept for what is loaded later
-    page.close()

@@ -118,19 +118,9 @@ def test_a_server_run_killed_in_the_middle_goes_on(here, hdbench):
 
 @pytest.mark.nightly
 def test_what_a_run_was_is_recorded(here, in_process, tiny_model):
-    done = in_process(
-        *("run", "hdb/zettelkatalog", "--model", tiny_model, "-o", "runs/a", "--limit", "2"),
-        *(
-            "--option",
-            "max_new_tokens=5",
-            "--option",
-            "temperature=0.5",
-            "--option",
-            "seed=3",
-            "--option",
-            "batch_size=2",
-        ),
-    )
+    run = ("run", "hdb/zettelkatalog", "--model", tiny_model, "-o", "runs/a", "--limit", "2")
+    run = (*run, "--option=max_new_tokens=5", "--option=seed=3", "--option=batch_size=2")
+    done = in_process(*run, "--option=temperature=0.5")
     assert done.returncode == 0, done.stderr
     record = json.loads((here / "runs/a/run.json").read_text())
     prompt = (here / "hdb/zettelkatalog/prompt.txt").read_text()
@@ -147,19 +137,7 @@ def test_what_a_run_was_is_recorded(here, in_process, tiny_model):
     assert record["sittings"][0]["hardware"]["torch"]
     assert str(here) not in json.dumps(record)
     assert all(answer["finish_reason"] == "length" for answer in answers(here / "runs/a"))
-    other = in_process(
-        *("run", "hdb/zettelkatalog", "--model", tiny_model, "-o", "runs/a", "--limit", "2"),
-        *(
-            "--option",
-            "max_new_tokens=5",
-            "--option",
-            "temperature=0.9",
-            "--option",
-            "seed=3",
-            "--option",
-            "batch_size=2",
-        ),
-    )
+    other = in_process(*run, "--option=temperature=0.9")
     assert other.returncode == 2
     assert "settings.decoding.temperature: 0.5 then, 0.9 now" in other.stderr
 

@@ -32,19 +32,6 @@ def test_a_given_price_is_said_wherever_the_run_is_shown(here, hdbench, run):
     assert "948.00" in hdbench("leaderboard", "a").stdout  # a thousand cards
 
 
-@pytest.mark.slow
-def test_parts_cost_what_they_cost_together(here, hdbench, run):
-    command = (*run, "--price", "1", "4", "-o", "a")
-    done = hdbench(*command, "--engine", "local", "--tasks", "2")
-    assert done.returncode == 0, done.stderr
-    assert "price: less than 0.01 USD" in done.stdout
-    assert read_run_info(here / "a").cost_usd == pytest.approx(8 * CARD, rel=1e-3)
-    (here / "a/part-2-of-2/run.json").write_text(
-        json.dumps(json.loads((here / "a/part-2-of-2/run.json").read_text()) | {"cost_usd": None})
-    )
-    assert read_run_info(here / "a").cost_usd is None
-
-
 @pytest.mark.parametrize("price", [("-1", "4"), ("1", "nan"), ("1", "inf")])
 def test_what_is_no_price_is_refused_in_a_line(hdbench, run, price):
     done = hdbench(*run, "--price", *price, "-o", "a")

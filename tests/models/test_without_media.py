@@ -5,13 +5,12 @@ import io
 import json
 
 import pytest
-from helpers.run_folders import INFO, RIGHT, SPEC, write_run
+from helpers.run_folders import RIGHT, SPEC, write_run
 from models.faulty_server import FaultyServer, Response, completion
 from PIL import Image
 from typer.testing import CliRunner
 
 from hdbench.cli import app
-from hdbench.output.leaderboard.boards import leaderboards
 
 PROMPT = "Read card {number}.\n"
 WRONG = {"title": "Stellingen", "year": 1942}
@@ -138,12 +137,6 @@ def test_another_run_is_no_floor(here, run_hdbench, recorded, runs, message):
     assert not (here / "out").exists()
 
 
-def test_a_run_that_saw_the_items_says_nothing_of_it(here):
-    folder = write_run(here / "run", {"0000": {"prediction": RIGHT}}, without_media=None)
-    assert json.loads((folder / "run.json").read_text()) == INFO | {"without_media": None}
-    assert leaderboards({}) == []
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -156,10 +149,3 @@ def test_where_it_makes_no_sense_it_is_refused(here, hdbench, arguments, message
     done = hdbench("run", *arguments, "--without-media", "-o", "runs/a")
     assert message in str(done.exception)
     assert not (here / "runs").exists()
-
-
-def test_texts_have_no_media_to_leave_out(here, hdbench):
-    spec = SPEC | {"media": "text"}
-    (here / "hdb/cards/benchmark.yaml").write_text(json.dumps(spec))
-    done = hdbench("run", "hdb/cards", "--model", "m", "--without-media")
-    assert "the items of hdb/cards are texts" in str(done.exception)

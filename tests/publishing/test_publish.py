@@ -326,7 +326,6 @@ def test_recorded_runs_have_their_rights_in_their_card(hub, publish, place):
 
 
 NOT_NAMED = "no --namespace was given, and the folder is called hdb"
-NOT_OWN = "museum is not a namespace of this token (hdb-operator, hdb)"
 
 
 @pytest.mark.nightly

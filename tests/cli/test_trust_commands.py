@@ -68,7 +68,7 @@ def test_that_no_value_is_accepted_is_a_result(tmp_path, run_hdbench):
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Nothing can be accepted unseen: ")
-    assert "\nMore values to verify would not help: " in done.stdout
+    assert "\nMore values to check would not help: " in done.stdout
     assert "\nThis collection cannot be tried again" in done.stdout
     assert "\nnext: hdbench trust apply plan.yaml --out OUT\n" in done.stdout
 

@@ -93,7 +93,7 @@ def compare_and_plan(page, look):
     look(page, "decide")
     page.get_by_label("At most").fill("10")
     page.get_by_label("To learn from").fill("20")
-    page.get_by_label("To verify it").fill("40")
+    page.get_by_label("To check it").fill("40")
     page.get_by_role("button", name="Draw the values").click()
     expect(page.locator("h1")).to_contain_text("people have read 0 of 20 values")
     look(page, "decide")

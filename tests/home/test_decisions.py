@@ -124,7 +124,7 @@ def test_from_the_comparison_to_the_records(cards):
     cards.read()
     assert cards.button() == "Learn from them"
     cards.send("decide/learn")
-    assert "0 of 40 values to verify what was learned are read" in cards.page("decide")
+    assert "0 of 40 values to check what was learned are read" in cards.page("decide")
     cards.read()
     decided = cards.page("decide")
     # Two cards have ten values that no model answered; 20 and 40 of the others are read.
@@ -238,7 +238,7 @@ def test_plan_that_a_command_made_counts_and_folder_moves(cards, tmp_path):
     shutil.copytree(cards.folder.parent, tmp_path / "moved")
     moved = Opened(cards.cards.at(tmp_path / "moved"), tmp_path / "other")
     moved.send("decide/learn")
-    assert "0 of 40 values to verify" in moved.page("decide")
+    assert "0 of 40 values to check" in moved.page("decide")
     assert "hdb/cards" in (tmp_path / f"moved/decisions/{NAME}/plan.yaml").read_text()
     moved.home.close()
 

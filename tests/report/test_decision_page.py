@@ -95,7 +95,7 @@ def test_where_nothing_is_accepted_there_is_nothing_to_sign_for(decision_page):
     html = decision_page(made(**NOTHING))
     text = text_of(html)
     assert text.index("Nothing can be accepted unseen") < text.index("0.0% accepted unseen")
-    assert "More values to verify would hardly help" in text
+    assert "More values to check would hardly help" in text
     assert "We accept these values" not in text
     assert "Name and signature" in text
     assert "hdbench trust apply" not in text

@@ -53,7 +53,7 @@ def test_its_figures_are_exact_and_from_its_values_alone(collection):
         )
     first, verdict, *_ = control_sentences(found)
     assert "2 were wrong to the letter (10.0%)" in first
-    assert verdict.startswith("The upper bound is above the limit of the plan, 10.0%")
+    assert verdict.startswith("More than the limit of the plan, 10.0%, may be wrong")
 
 
 @pytest.mark.parametrize("key", ["taken", "to_look_at", "checked"])

@@ -73,7 +73,6 @@ def test_what_people_read_and_worked_off_is_delivered(cards, tmp_path):
             field=field,
             by="ben",
             at="2026-11-27T12:00:00.000Z",
-            what="value",
             how="typed",
             value=value,
         )

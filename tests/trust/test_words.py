@@ -17,9 +17,8 @@ def test_what_is_accepted_comes_first_and_errors_next():
     assert said(made()) == [
         "700 of the 2,000 values in 1,000 items (35.0%) can be accepted without anybody looking at "
         "them. With 90% confidence, at most 5% of them are wrong, counted to the letter.",
-        "Wrong values that go in unnoticed: about 11, and at most 20 by the upper bound. Nobody "
-        "knows which ones.",
-        "To verify it, people read 400 values that would have been accepted: 6 were wrong (1.5%). "
+        "Wrong values that go in unnoticed: about 11, and at most 20. Nobody knows which ones.",
+        "To check it, people read 400 values that would have been accepted: 6 were wrong (1.5%). "
         "Counted by the benchmark's own threshold, 1 was wrong (0.2%).",
         "A person looks at 400 values, which takes about 60 minutes at 9 seconds for each "
         "(measured while values were read). About 100 of them are wrong, by what was learned.",
@@ -54,7 +53,7 @@ def test_where_nothing_is_accepted_it_says_why_and_what_helps():
         "read, up to 5.6% may be wrong."
     )
     # At 4 % in truth, 1,100 values are too few to show 5 %.
-    assert more == "More values to verify would hardly help: the collection is too small for that."
+    assert more == "More values to check would hardly help: the collection is too small for that."
     assert once.startswith("This collection cannot be tried again")
     assert look.startswith("A person looks at 1,100 values, which takes about 2.8 hours")
     assert read.startswith("People have read 900 values")
@@ -72,11 +71,11 @@ def of_cut(**changes):
         # of 600 were of this kind: 446 / 100 * 600.
         (
             of_cut(read=100, wrong={"letter": 3, "threshold": 0}, unread=10**6, upper=0.066),
-            "More values to verify would help: with about 2,680, some values would most likely",
+            "More values to check would help: with about 2,680, some values would most likely",
         ),
         (
             of_cut(wrong={"letter": 30, "threshold": 9}, upper=0.0933),
-            "More values to verify would not help: too many of the surest ones are wrong.",
+            "More values to check would not help: too many of the surest ones are wrong.",
         ),
         (of_cut(read=0, wrong={"letter": 0, "threshold": 0}, upper=1.0), "None of the surest"),
         (made(**NOTHING, runs=["heron"]), "A second model would help"),
@@ -123,8 +122,8 @@ WARNINGS = [
     ("read_once", {"values": 900}, "Each of the 900 values was read by one person only"),
     ("readers_differ", {"twice": 60, "same": 40}, "The people who read do not agree: of 60"),
     ("not_readable", {"unreadable": 7, "damaged": 1, "values": 600}, "Of the 600 values to"),
-    ("unsettled", {"count": 1}, "On 1 value to verify"),
-    ("unsettled", {"count": 2}, "On 2 values to verify"),
+    ("unsettled", {"count": 1}, "On 1 value to check"),
+    ("unsettled", {"count": 2}, "On 2 values to check"),
     ("fields_may_be_above", {"fields": [{"name": "year", "share": 0.061}]}, "The limit is kept"),
     ("unanswered_items", {"count": 1, "items": 5}, "No model answered 1 of the 5 items"),
 ]
@@ -182,7 +181,9 @@ def test_a_control_sample_of_values_speaks_of_those_left():
     )
     assert holds == "This is within the limit of the plan, 5.0%."
     assert also.startswith("Counted by the benchmark's own threshold, 0 of 100 were wrong")
-    assert control_sentences(controlled(3, 0.064))[1].startswith("The upper bound is above")
+    assert control_sentences(controlled(3, 0.064))[1].startswith(
+        "More than the limit of the plan, 5.0%, may be wrong"
+    )
     assert control_sentences(controlled(8, 0.13))[1].startswith("More was found wrong than")
     assert control_sentences(controlled(1, 0.036, damaged=1))[-1].startswith("Of the values that")
 

@@ -116,8 +116,8 @@ def test_two_people_share_a_list_and_a_third_settles(tmp_path, folder, visit):
         expect(chris.locator("#id")).to_have_text("b11")
         read(chris, "read by ben")
         for page in (anna, ben, chris):
-            expect(page.locator("#progress")).to_have_text("Value 1 of 1, stage 2 of 2")
-            expect(page.locator("#message")).to_contain_text("The next stage begins.")
+            expect(page.locator("#progress")).to_have_text("Value 1 of 1, part 2 of 2")
+            expect(page.locator("#message")).to_contain_text("The next values begin.")
         bodies += [each.text() for each in received]
         values = [body for body in bodies if body.startswith('{"item"')]
         assert len(values) >= 3
@@ -297,12 +297,12 @@ def test_others_are_waited_for_unless_one_goes_on(tmp_path, folder, visit):
         expect(heading(ben)).to_have_text("Learning from what was read…")
         expect(ben.locator("#learning")).to_be_visible()
         plan.with_name("learned").touch()
-        expect(ben.locator("#progress")).to_have_text("Value 1 of 1, stage 2 of 2")
+        expect(ben.locator("#progress")).to_have_text("Value 1 of 1, part 2 of 2")
         # Dora's second reading comes too late, and is not taken.
         dora.locator("#reading").fill("Urfaust")
         dora.keyboard.press("Enter")
         expect(dora.locator("#message")).to_contain_text("Everybody has gone on")
-        expect(dora.locator("#progress")).to_have_text("Value 1 of 1, stage 2 of 2")
+        expect(dora.locator("#progress")).to_have_text("Value 1 of 1, part 2 of 2")
     assert read_by(folder, plan) == {
         ("b1", "title"): {"ben": "Faust"},
         ("b2", "title"): {"dora": "Egmont"},
@@ -387,7 +387,7 @@ def test_the_page_is_accessible_and_german_is_complete(tmp_path, folder, visit, 
         look(page, "learning")
         plan.with_name("learned").touch()
         expect(page.locator("#message")).not_to_be_empty()
-        look(page, "next stage")
+        look(page, "next values")
         read(page, "Faust")
         expect(page.locator("#command")).to_be_visible()
         look(page, "end")

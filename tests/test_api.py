@@ -197,7 +197,7 @@ def test_a_result_is_short_equal_and_pickled(expected):
     assert len(repr(expected)) < 400
     assert pickle.loads(pickle.dumps(expected)) == expected
     assert scored(ANSWERS, threshold=0.5) != expected
-    assert expected.to_dict()["f1_micro"] == expected.value
+    assert expected.to_dict()["figures"]["f1_micro"] == expected.value
 
 
 def test_its_tables_have_items_fields_and_errors(expected):

@@ -18,6 +18,7 @@ from hdbench.evaluation.score import Settings, score_loaded, with_names
 from hdbench.output.leaderboard.boards import Board, leaderboards
 from hdbench.results.files import read_result, read_results, write_results
 from hdbench.results.result import Result
+from hdbench.results.selection import concat
 from hdbench.statistics.comparison import Comparison, compare
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Result",
     "Settings",
     "compare_runs",
+    "concat",
     "load_benchmark",
     "load_runs",
     "rank_runs",
@@ -186,8 +188,8 @@ def rank_runs(
     """Rank runs on the same items, as far as these can tell them apart.
 
     Args:
-        runs: name → result, results, run folders or result files. Several runs of one model are one
-            row.
+        runs: name → result, for a row under each name, whatever the models and prompts; or results,
+            run folders or result files, of which several runs of one model are one row.
         seed: for the random numbers.
 
     Returns:
@@ -204,7 +206,14 @@ def rank_runs(
         >>> [(row.model, row.rank.shown()) for row in board.rows]
         [('all', '1'), ('one', '2')]
     """
-    boards = leaderboards(runs if isinstance(runs, Mapping) else _named(runs), seed=seed)
+    if isinstance(runs, Mapping):  # several of one model, or with several prompts, stand apart
+        named = {
+            name: result.replaced(model=name, run=result.run.model_copy(update={"prompt": None}))
+            for name, result in runs.items()
+        }
+    else:
+        named = _named(runs)
+    boards = leaderboards(named, seed=seed)
     if len(boards) != 1:
         raise HdbenchError(
             "these runs are of {count} kinds, which are never ranked together: they differ in "

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from dataclasses import replace
 
 import pytest
 from helpers.lines import write_lines
@@ -16,7 +15,6 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.datasets.building.card import agreement_section
 from hdbench.errors import HdbenchError
 from hdbench.results.files import read_result
-from hdbench.results.record import to_record
 
 ONE, OTHER = "zora-23", "quirin-7"
 ITEMS = [f"a{number:02}" for number in range(24)]
@@ -74,7 +72,7 @@ def built(work):
 @pytest.fixture(scope="module")
 def result(work):
     scored = score(str(work / "hdb/lines"), work / "answers.jsonl", Settings(details=True))
-    return replace(scored, model="reader-1")
+    return scored.replaced(model="reader-1")
 
 
 def said(done):
@@ -131,7 +129,7 @@ def test_score_shows_what_people_reach_by_the_same_rules(work, built, run_hdbenc
     for settings in (Settings(options={"threshold": 0.5}), Settings("published")):
         other = score(str(work / "hdb/lines"), work / "answers.jsonl", settings)
         assert other.dataset.people is None
-        assert "people" not in other.figures()
+        assert "people" not in other.figures
 
 
 @pytest.mark.parametrize(
@@ -142,11 +140,12 @@ def test_score_shows_what_people_reach_by_the_same_rules(work, built, run_hdbenc
     ],
 )
 def test_a_result_that_says_otherwise_of_people_is_refused(wrong, result, tmp_path):
-    record = to_record(result)
+    record = result.to_dict()
     file = tmp_path / "result.json"
     file.write_text(json.dumps(record))
     assert read_result(file).dataset.people == result.dataset.people
-    file.write_text(json.dumps(record | {"people": record["people"] | wrong}))
+    record["dataset"]["people"] |= wrong
+    file.write_text(json.dumps(record))
     with pytest.raises(HdbenchError, match="people"):
         read_result(file)
 

@@ -148,7 +148,7 @@ def test_answers_results_and_reports_know_nothing_of_them(annotated, tmp_path, m
     monkeypatch.chdir(tmp_path)
     run = write_run(tmp_path / "run", {"a0": {"prediction": {"text": "x"}}}, benchmark="hdb/lines")
     result = score("hdb/lines", run, Settings(details=True))
-    write_results(tmp_path / "r.json", [result], details=True)
+    write_results(tmp_path / "r.json", [result])
     assert says_nothing((tmp_path / "r.json").read_bytes())
     assert says_nothing(report_page(result, load_benchmark(str(built))).encode())
 

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from itertools import permutations
 
 import pytest
@@ -42,7 +41,7 @@ def test_several_models_of_one_maker_are_not_several_makers():
     right, wrong = {"name": "Somazzi"}, {"name": "Somazzl"}
     runs = card_runs(wrong, right, right, right, wrong)
     capella = runs["Capella"]
-    runs["Capella"] = replace(capella, run=capella.run.model_copy(update={"provider": "Antares"}))
+    runs["Capella"] = capella.replaced(run=capella.run.model_copy(update={"provider": "Antares"}))
     assert len({each.maker for each in audit(runs).runs}) == 3
     assert found(runs) == []
 
@@ -241,7 +240,7 @@ def test_three_models_that_are_not_equally_good_are_enough():
     assert len({each.figure for each in audit(runs).runs}) == 2
     assert found(runs) == [("name", "Somazzl", "Somazzi")]
     [each] = card_runs(wrong, wrong).values()
-    runs["Bellatrix"] = replace(each, run=each.run.model_copy(update={"provider": "Bellatrix"}))
+    runs["Bellatrix"] = each.replaced(run=each.run.model_copy(update={"provider": "Bellatrix"}))
     assert found(runs) == []
 
 
@@ -255,7 +254,7 @@ def test_why_a_third_maker_is_not_asked_is_said():
 
 def test_runs_without_details_are_refused():
     runs = card_runs({"name": "Somazzl"}, {}, {}, {})
-    runs["Bellatrix"] = replace(runs["Bellatrix"], per_item=[])
+    runs["Bellatrix"] = runs["Bellatrix"].replaced(per_item=[])
     with pytest.raises(HdbenchError, match="Bellatrix: has no details"):
         audit(runs)
 

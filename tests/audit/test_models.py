@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 from helpers.audited import run
 
@@ -91,8 +89,7 @@ def test_run_lacking_over_one_in_twenty_answers_is_not_good():
 
 def test_where_lower_is_better_the_lower_half_is_good():
     runs = {
-        f"run {right}": replace(
-            answering(right, wrong=20 - right, model=f"of {right}"),
+        f"run {right}": answering(right, wrong=20 - right, model=f"of {right}").replaced(
             dataset=ScoredDataset(headline="f1_micro", higher_is_better=False),
         )
         for right in (4, 12, 20)

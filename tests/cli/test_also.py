@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from helpers.results import flat_of
 from helpers.run_folders import SPEC
 
 from hdbench.answers.answers import AnswerReader
@@ -59,11 +60,12 @@ def test_an_entry_left_out_costs_everything_by_position(pages, score):
     assert found["precision_micro"] == ["1.0000", "0.0000", "(-1.0000)"]
     assert found["f1_micro"] == ["0.8000", "0.0000", "(-0.8000)"]
     assert found["f1_records"] == ["0.8000"]  # by position no item of a list is missed or invented
-    record = json.loads((pages / "r.json").read_text())
+    record = flat_of(pages / "r.json")
     assert (record["recall_micro"], list(record["also"])) == (2 / 3, ["lists=position"])
     under = record["also"]["lists=position"]
-    assert (under["recall_micro"], under["protocol"]) == (0.0, "documented")
-    assert under["options"]["root_list"] == "entries"  # the benchmark's own option stays
+    assert under["figures"]["recall_micro"] == 0.0
+    assert under["metric"]["protocol"] == "documented"
+    assert under["metric"]["options"]["root_list"] == "entries"  # the benchmark's own option stays
 
 
 def test_a_protocol_starts_afresh_and_options_are_added(pages, score):
@@ -73,9 +75,9 @@ def test_a_protocol_starts_afresh_and_options_are_added(pages, score):
     option = ("--option", 'normalize=["casefold"]')
     done = score("a.jsonl", *option, *also, "--json", "r.json")
     assert done.returncode == 0, done.stderr
-    record = json.loads((pages / "r.json").read_text())
+    record = flat_of(pages / "r.json")
     assert record["f1_micro"] == 1.0
-    assert {name: each["f1_micro"] for name, each in record["also"].items()} == {
+    assert {name: each["figures"]["f1_micro"] for name, each in record["also"].items()} == {
         "published": 0.0,
         "lists=position": 1.0,
         'published,normalize=["casefold"]': 1.0,
@@ -89,11 +91,11 @@ def test_each_protocol_reads_answers_in_its_own_way(pages, score):
     write(pages, "a.jsonl", None, text=f"```json\n{json.dumps(PAGE)}\n```")
     done = score("a.jsonl", "--also", "published", "--also", "lists=position", "--json", "r.json")
     assert done.returncode == 0, done.stderr
-    record = json.loads((pages / "r.json").read_text())
+    record = flat_of(pages / "r.json")
     assert (record["f1_micro"], record["status"]["unwrapped"]) == (1.0, 1)
     published, position = record["also"].values()
-    assert (published["f1_micro"], published["status"]["unanswered"]) == (0.0, 1)
-    assert (position["f1_micro"], position["status"]["unwrapped"]) == (1.0, 1)
+    assert (published["figures"]["f1_micro"], published["status"]["unanswered"]) == (0.0, 1)
+    assert (position["figures"]["f1_micro"], position["status"]["unwrapped"]) == (1.0, 1)
 
 
 def test_answers_are_read_once_for_each_way_of_reading(pages, monkeypatch):
@@ -109,7 +111,7 @@ def test_answers_are_read_once_for_each_way_of_reading(pages, monkeypatch):
     rules = [Settings(), by_position, Settings("published"), Settings(options={"threshold": 0.5})]
     found = score_under(str(pages / "hdb/pages"), pages / "a.jsonl", rules)
     assert read == [("p1", False), ("p1", True)]
-    assert [result[None].figures()["true_positives"] for result in found] == [2, 0, 0, 2]
+    assert [result[None].figures["true_positives"] for result in found] == [2, 0, 0, 2]
 
 
 def test_they_are_verified_too(pages, score, run_hdbench):
@@ -118,11 +120,11 @@ def test_they_are_verified_too(pages, score, run_hdbench):
     done = run_hdbench("verify", "r.json", cwd=pages)
     assert (done.returncode, done.stdout) == (0, "r.json: equal\n")
     record = json.loads((pages / "r.json").read_text())
-    record["also"]["lists=position"]["recall_micro"] = 0.9
+    record["also"]["lists=position"]["figures"]["recall_micro"] = 0.9
     (pages / "r.json").write_text(json.dumps(record))
     done = run_hdbench("verify", "r.json", cwd=pages)
     assert done.returncode == 1
-    assert done.stdout == "r.json: also: lists=position: recall_micro: 0.9 → 0.0\n"
+    assert done.stdout == "r.json: also: lists=position: figures.recall_micro: 0.9 → 0.0\n"
     record["also"] = ["lists=position"]
     (pages / "r.json").write_text(json.dumps(record))
     done = run_hdbench("verify", "r.json", cwd=pages)

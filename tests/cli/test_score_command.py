@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from helpers.results import flat_of
 
 RIGHT = {"title": "Stellingen", "year": 1924}
 WRONG = {"title": "Stellingen", "year": 1942}
@@ -49,19 +50,23 @@ def test_the_result_as_flat_json(score, cards):
     )
     metadata = (cards / "hdb/cards/metadata.jsonl").read_bytes()
     # Right 2, 2 and 1, wrong 1; the fourth card is unanswered and misses 2: 5 of 6 and of 8.
+    assert result.pop("fields")["year"]["f1"] == pytest.approx(2 * 2 / (2 * 2 + 1 + 2))
+    assert [item["id"] for item in result.pop("worst")] == ["0002", "0001", "0000", "0003"]
     assert result == {
-        "f1_micro": pytest.approx(10 / 14),
-        "f1_macro": pytest.approx((1 + 1 + 0.5 + 0) / 4),
-        "precision_micro": 5 / 6,
-        "recall_micro": 5 / 8,
-        "true_positives": 5,
-        "false_positives": 1,
-        "false_negatives": 3,
-        "items_perfect": 2,
-        "items": 4,
-        "answered": 3,
-        "unanswered": 1,
-        "unparsable": 0,
+        "figures": {
+            "f1_micro": pytest.approx(10 / 14),
+            "f1_macro": pytest.approx((1 + 1 + 0.5 + 0) / 4),
+            "precision_micro": 5 / 6,
+            "recall_micro": 5 / 8,
+            "true_positives": 5,
+            "false_positives": 1,
+            "false_negatives": 3,
+            "items_perfect": 2,
+            "items": 4,
+            "answered": 3,
+            "unanswered": 1,
+            "unparsable": 0,
+        },
         "status": {
             "clean": 2,
             "unwrapped": 1,
@@ -82,18 +87,21 @@ def test_the_result_as_flat_json(score, cards):
             "false_negatives": 5,
             "items_perfect": 1,
         },
-        "protocol": "documented",
-        "benchmark": "hdb/cards",
-        "dataset_version": "1.0.0",
-        "dataset_sha256": hashlib.sha256(metadata).hexdigest(),
-        "dataset_revision": None,
-        "headline": "f1_micro",
-        "higher_is_better": True,
-        "strict": False,
-        "as_given": False,
-        "notes": [],
-        "schema_violations": {},
-        "warnings": [PARTIAL],
+        "dataset": {
+            "benchmark": "hdb/cards",
+            "dataset_version": "1.0.0",
+            "dataset_sha256": hashlib.sha256(metadata).hexdigest(),
+            "headline": "f1_micro",
+            "higher_is_better": True,
+        },
+        "reading": {
+            "version": 4,
+            "strict": False,
+            "as_given": False,
+            "notes": [],
+            "schema_violations": {},
+            "warnings": [PARTIAL],
+        },
         # One card is unanswered, one wrong, two are right.
         "intervals": {
             "method": "bootstrap over items and one unseen item, percentile intervals",
@@ -110,10 +118,14 @@ def test_the_result_as_flat_json(score, cards):
             },
         },
         "effort": {"corrected": "field", "corrections": 0.75, "values": 2.0},
-        "metric": "zettel_f1",
-        "rules": 4,
-        "reading": 4,
-        "options": {"threshold": 0.92, "weights": 1},
+        "metric": {
+            "name": "zettel_f1",
+            "rules": 4,
+            "protocol": "documented",
+            "options": {"threshold": 0.92, "weights": 1},
+        },
+        "run": {"run": "", "benchmark": "", "model": "", "own_images": False},
+        "usage": {},
         "answers": {
             "path": "predictions.jsonl",
             "sha256": hashlib.sha256((cards / "predictions.jsonl").read_bytes()).hexdigest(),
@@ -126,6 +138,12 @@ def test_the_result_as_flat_json(score, cards):
             "spurious": {},
         },
         "ids": ["0000", "0001", "0002", "0003"],
+        "statuses": ["clean", "clean", "unanswered", "unwrapped"],
+        "kinds": {},
+        "strata": [],
+        "stratum_outcomes": {},
+        "other_errata": {},
+        "per_item": [],
         "statistics": {
             "true_positives": [2, 1, 0, 2],
             "false_positives": [0, 1, 0, 0],
@@ -157,11 +175,11 @@ def test_details_protocol_and_options(score, cards):
         *("--option", 'weights={"year": 3}', "--option", "threshold=0.5"),
     )
     assert done.returncode == 0, done.stderr
-    result = json.loads((cards / "result.json").read_text())
+    result = flat_of(cards / "result.json")
     assert [item["id"] for item in result["per_item"]] == ["0000", "0001", "0002", "0003"]
     # 1924 and 1942 are alike by 0.75; weights 1 and 3.
     assert (result["true_positives"], result["false_negatives"]) == (4, 12)
-    assert result["protocol"] == "published"
+    assert result["metric"]["protocol"] == "published"
     assert 'threshold:0.5|weights:{"year":3.0}' in result["signature"]
     assert result["fields"]["year"]["true_positives"] == 1
 
@@ -185,7 +203,7 @@ BOTH = [
 )
 def test_which_of_prediction_and_text_is_scored(score, cards, arguments, true_positives, answered):
     assert score(BOTH, *arguments, "--json", "result.json").returncode == 0
-    result = json.loads((cards / "result.json").read_text())
+    result = flat_of(cards / "result.json")
     assert (result["true_positives"], result["answered"]) == (true_positives, answered)
 
 
@@ -197,7 +215,7 @@ def test_details_hold_the_errors_by_class(score, cards):
     ]
     done = score(lines, "--json", "result.json", "--details")
     assert done.returncode == 0, done.stderr
-    errors = json.loads((cards / "result.json").read_text())["errors"]
+    errors = flat_of(cards / "result.json")["errors"]
     assert errors["classes"] == {"case": 1, "ocr": 1, "number_or_date": 1, "invented": 1}
     assert errors["fields"]["title"] == {"case": 1, "ocr": 1}
     [confused] = errors["confusions"]
@@ -247,7 +265,7 @@ def test_what_is_unparsable_is_counted_by_kind_and_printed(score, cards):
         {"id": "0003", "prediction": {"error": "timeout"}, "text": json.dumps(RIGHT)},
     ]
     done = score(lines, "--json", "result.json")
-    result = json.loads((cards / "result.json").read_text())
+    result = flat_of(cards / "result.json")
     assert result["unparsable_kinds"] == {"message": 2, "yaml": 1}
     assert "unparsable: message or error (2), YAML instead of JSON (1)" in done.stdout
     assert (result["answered"], result["true_positives"]) == (1, 2)
@@ -259,9 +277,9 @@ def test_a_prediction_that_is_no_record_gives_way_to_its_text(score, cards):
     (cards / "hdb/cards/answer.schema.json").write_text(json.dumps(schema))
     lost = {"id": "0000", "prediction": schema | {"required": ["title", "year"]}}
     assert score([lost | {"text": json.dumps(RIGHT)}], "--json", "result.json").returncode == 0
-    assert json.loads((cards / "result.json").read_text())["true_positives"] == 2
+    assert flat_of(cards / "result.json")["true_positives"] == 2
     assert score([lost], "--json", "result.json").returncode == 0
-    assert json.loads((cards / "result.json").read_text())["unparsable_kinds"] == {"schema": 1}
+    assert flat_of(cards / "result.json")["unparsable_kinds"] == {"schema": 1}
 
 
 def test_a_model_column_splits_a_file_into_runs(score, cards):
@@ -274,7 +292,10 @@ def test_a_model_column_splits_a_file_into_runs(score, cards):
     assert done.returncode == 0, done.stderr
     assert "\\x1b[31ma: hdb/cards 1.0.0, documented" in done.stdout
     runs = json.loads((cards / "result.json").read_text())["runs"]
-    assert [(run["model"], run["f1_micro"]) for run in runs] == [("\x1b[31ma", 1.0), ("b", 0.5)]
+    assert [(run["model"], run["figures"]["f1_micro"]) for run in runs] == [
+        ("\x1b[31ma", 1.0),
+        ("b", 0.5),
+    ]
 
 
 def test_schema_violations_are_reported_per_field_and_scored(score, cards):
@@ -291,7 +312,7 @@ def test_schema_violations_are_reported_per_field_and_scored(score, cards):
     ]
     done = score(lines, "--json", "result.json")
     assert done.returncode == 0, done.stderr
-    result = json.loads((cards / "result.json").read_text())
+    result = flat_of(cards / "result.json")
     assert result["schema_violations"] == {"year": {"type": 2}, "title": {"required": 1}}
     assert result["true_positives"] == 2 + 1 + 2
     assert result["status"]["unwrapped"] == 1

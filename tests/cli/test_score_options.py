@@ -9,6 +9,7 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
+from helpers.results import flat_of
 from helpers.run_folders import RIGHT
 
 from hdbench.cli import arguments
@@ -32,7 +33,7 @@ def test_answers_come_from_standard_input(cards, run_hdbench):
     text = as_lines(LINES)
     done = piped(text, "score", "cards", "-", "--json", "result.json", cwd=cards)
     assert done.returncode == 0, done.stderr
-    result = json.loads((cards / "result.json").read_text())
+    result = flat_of(cards / "result.json")
     sha256 = hashlib.sha256(text.encode()).hexdigest()
     assert result["answers"] == {"path": "standard input", "sha256": sha256}
     # A run like that of the same file: the hash of the bytes is what `verify` compares.
@@ -54,7 +55,7 @@ def test_standard_input_is_compared_and_reported(cards):
     assert done.stderr.startswith(b"error: standard input: name the benchmark of these answers")
     done = piped(text, "report", "cards", "-", "--out=report", cwd=cards)
     assert done.returncode == 0, done.stderr
-    reported = json.loads((cards / "report/result.json").read_text())
+    reported = flat_of(cards / "report/result.json")
     sha256 = hashlib.sha256(text.encode()).hexdigest()
     assert reported["answers"] == {"path": "standard input", "sha256": sha256}
 

@@ -4,6 +4,7 @@ import json
 import random
 
 import pytest
+from helpers.results import flat_of
 
 PAGES = 30
 CER_OF_STUCK = f"{(20 * 5_800 + 10 * 5) / 6_000:.3f}"
@@ -47,7 +48,7 @@ def test_score_explains_the_missing_interval_and_shows_eight_rates(wine, run_hdb
     assert lines["cer_without_failures"][-2] == "to"
     shown = {"cer", "cer_without_failures", "failure_share", "wer", "bwer", "order_gap"}
     shown |= {"cer_items", "similarity"}
-    record = json.loads((wine / "lucky.json").read_text())
+    record = flat_of(wine / "lucky.json")
     assert {name for name in lines if name in record} == shown
     assert "cer: no interval, as one item can outweigh all others: see cer_without" in done.stdout
     german = run_hdbench("--language", "de", "score", "hdb/wine", "lucky.jsonl", cwd=wine)

@@ -10,6 +10,7 @@ import sys
 import pymarc
 import pytest
 import yaml
+from helpers.results import flat_of
 from PIL import Image
 
 from hdbench.answers.schema import AnswerSchema
@@ -85,7 +86,7 @@ def test_a_table_becomes_a_benchmark_that_builds(folder, run_hdbench):
     (folder / "a.jsonl").write_text("".join(json.dumps(each) + "\n" for each in answers))
     scored = run_hdbench("score", "hdb/letters", "a.jsonl", "--json", "r.json", cwd=folder)
     assert scored.returncode == 0, scored.stderr
-    result = json.loads((folder / "r.json").read_text())
+    result = flat_of(folder / "r.json")
     # Of eight values four are right, one is wrong and three are missing.
     found = [result[name] for name in ("true_positives", "false_positives", "false_negatives")]
     assert found == [4, 1, 4]

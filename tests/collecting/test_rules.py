@@ -63,5 +63,5 @@ def test_new_says_so_and_one_wrong_digit_is_an_error(tmp_path, run_hdbench):
         (Answer(truth | {"isbn": truth["isbn"][:-1] + "x"}, id=str(number)), metric.prepare(truth))
         for number, truth in enumerate(truths)
     ]
-    figures = score_items(metric, pairs).figures()
+    figures = score_items(metric, pairs).figures
     assert (figures["true_positives"], figures["false_negatives"]) == (3, 3)  # titles alone

@@ -1,10 +1,10 @@
 """The sheet that a benchmark was made from is scored as the ground truth that it is."""
 
 import csv
-import json
 
 import openpyxl
 import pytest
+from helpers.results import flat_of
 from PIL import Image
 
 ROWS = [
@@ -45,7 +45,7 @@ def test_the_sheet_that_a_benchmark_was_made_from_is_perfect(folder, name, run_h
     write(folder, ROWS)
     done = run_hdbench("score", "hdb/cards", name, "--json", "r.json", cwd=folder)
     assert done.returncode == 0, done.stderr
-    result = json.loads((folder / "r.json").read_text())
+    result = flat_of(folder / "r.json")
     assert (result["f1_micro"], result["items_perfect"]) == (1.0, 4)
     assert "Bild → id, Titel → titel, Schlagwörter → schlagwoerter[] (divided by ';')" in (
         " ".join(done.stdout.split())
@@ -59,7 +59,7 @@ def test_with_one_value_changed_it_is_not(folder, name, run_hdbench):
     write(folder, changed)
     done = run_hdbench("score", "hdb/cards", name, "--json", "r.json", cwd=folder)
     assert done.returncode == 0, done.stderr
-    result = json.loads((folder / "r.json").read_text())
+    result = flat_of(folder / "r.json")
     # Of four titles, eight keywords, two sizes, four dates and three years, one keyword is wrong.
     found = [result[name] for name in ("true_positives", "false_positives", "false_negatives")]
     assert found == [20, 1, 1]

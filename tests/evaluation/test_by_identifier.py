@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from helpers.results import flat_of
 from helpers.run_folders import SPEC, write_run
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,7 +58,7 @@ def here(tmp_path, monkeypatch, request):
 def scored(run_hdbench, here, *more, answers="run"):
     done = run_hdbench("score", "hdb/cards", answers, "--json", "r.json", *more, cwd=here)
     assert done.returncode == 0, done.stderr
-    return json.loads(Path("r.json").read_text()), " ".join(done.stdout.split())
+    return flat_of(Path("r.json")), " ".join(done.stdout.split())
 
 
 def test_the_second_figure_stands_beside_the_first(here, run_hdbench):

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-from dataclasses import replace
 
 import pytest
 from helpers.run_folders import RIGHT, SPEC, write_run
@@ -11,7 +10,6 @@ from helpers.run_folders import RIGHT, SPEC, write_run
 from hdbench.api import score
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.verify import verify
-from hdbench.results.drafts import own_drafts
 from hdbench.results.files import read_result, write_results
 from hdbench.results.parts import DraftedItems
 
@@ -46,7 +44,7 @@ def write_answers(path, **more):
 
 
 def drafted(result):
-    return [(each.count, each.of) for each in result.reading.warnings]
+    return [(each.count, each.of) for each in result.warnings]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +72,7 @@ def test_makers_differ_only_if_both_are_named(here):
     for model, items in (("large", 1), ("QWEN/Large", 1), ("or/qwen/large", 1), ("b/large", 0)):
         drafts = [DraftedItems(run="another", model=model, items=1)]
         dataset = result.dataset.model_copy(update={"drafts": drafts})
-        assert own_drafts(replace(result, dataset=dataset)) == items
+        assert result.replaced(dataset=dataset).own_drafts == items
 
 
 def test_only_the_items_that_were_asked_count(here):
@@ -94,7 +92,7 @@ def test_a_model_that_is_named_when_it_is_scored(here, run_hdbench):
     shown = " ".join(done.stdout.split())
     assert f"warning: {TOLD}" in shown, done.stderr
     assert "draft:2026-01-24/Q" in shown  # the items by how their truth was made
-    [warning] = json.loads((here / "r.json").read_text())["warnings"]
+    [warning] = json.loads((here / "r.json").read_text())["reading"]["warnings"]
     assert (warning["kind"], warning["count"], warning["of"]) == ("drafted", 2, 4)
     assert run_hdbench("verify", "r.json", cwd=here).returncode == 0
 
@@ -108,7 +106,8 @@ def test_a_result_keeps_it(here):
     assert verify(here / "r.json") == []
     spoilt = json.loads((here / "r.json").read_text())
     for wrong in ("x", [{"run": "a"}], [{"run": 1, "model": None, "items": 2}]):
-        (here / "r.json").write_text(json.dumps(spoilt | {"drafts": wrong}))
+        dataset = spoilt["dataset"] | {"drafts": wrong}
+        (here / "r.json").write_text(json.dumps(spoilt | {"dataset": dataset}))
         with pytest.raises(HdbenchError, match="drafts"):
             read_result(here / "r.json")
 

@@ -1,7 +1,6 @@
 """Which ground truth is scored: what counts, what was published, and what is proposed."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from helpers.run_folders import RIGHT, write_run
@@ -63,12 +62,12 @@ def here(cards, monkeypatch):
 )
 def test_each_choice_scores_against_its_own_ground_truth(here, protocol, errata, right):
     result = score("hdb/cards", "run", Settings(protocol, errata=errata))
-    figures = result.figures()
+    figures = result.figures
     counts = [figures[name] for name in ("true_positives", "false_positives", "false_negatives")]
     assert counts == [right, 8 - right, 8 - right]
     assert figures["f1_micro"] == right / 8
-    assert ("|errata:proposed|" in figures["signature"]) == (errata == "proposed")
-    assert ("errata" in figures["signature"]) == (errata == "proposed")
+    assert ("|errata:proposed|" in result.signature) == (errata == "proposed")
+    assert ("errata" in result.signature) == (errata == "proposed")
 
 
 def test_a_note_says_what_the_proposed_corrections_would_change(here):
@@ -85,15 +84,15 @@ def test_a_note_says_what_the_proposed_corrections_would_change(here):
 def test_scores_without_proposed_corrections_are_all_the_same(here):
     write_rows(here, {item: {"ground_truth": json.dumps(RIGHT)} for item in ROWS})
     figures = [
-        score("hdb/cards", "run", Settings(protocol, errata=errata)).figures()
+        score("hdb/cards", "run", Settings(protocol, errata=errata))
         for protocol, errata in (
             ("documented", "accepted"),
             ("documented", "proposed"),
             ("published", "accepted"),
         )
     ]
-    assert [each["f1_micro"] for each in figures] == [7 / 8] * 3
-    assert [each["notes"] for each in figures] == [[]] * 3
+    assert [each.value for each in figures] == [7 / 8] * 3
+    assert [each.reading.notes for each in figures] == [[]] * 3
 
 
 @pytest.mark.parametrize(
@@ -113,9 +112,9 @@ def test_unreadable_ground_truth_is_named_by_its_column(here, wrong, why):
 def test_a_result_keeps_the_choice_and_is_not_mixed_with_others(here, run_hdbench):
     for name, errata in (("counted", "accepted"), ("proposed", "proposed")):
         result = score("hdb/cards", "run", Settings(errata=errata))
-        write_results(here / f"{name}.json", [replace(result, model=name)])
+        write_results(here / f"{name}.json", [result.replaced(model=name)])
         [read] = read_results(here / f"{name}.json").values()
-        assert read.figures() == result.figures()
+        assert read.figures == result.figures
     done = run_hdbench("compare", "counted.json", "proposed.json", cwd=here)
     assert done.returncode == 2
     assert "errata: 'counted' has None, 'proposed' 'proposed'" in done.stderr

@@ -6,6 +6,7 @@ There is no Python of its own, and everything goes through the command line.
 import json
 
 import pytest
+from helpers.results import flat_of
 from PIL import Image, ImageDraw
 
 SPEC = """\
@@ -96,7 +97,7 @@ def answers(folder, name, pages, *, bare):
 def score(built, run_hdbench, name):
     done = run_hdbench("score", "hdb/trades", name, "--json", "r.json", cwd=built)
     assert done.returncode == 0, done.stderr
-    return json.loads((built / "r.json").read_text())
+    return flat_of(built / "r.json")
 
 
 def test_what_was_built(built):

@@ -10,8 +10,7 @@ from helpers.strata import sample_of
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
-from hdbench.results.files import read_result, write_results
-from hdbench.results.record import from_record, to_record
+from hdbench.results.files import read_record, read_result, write_results
 
 SAID = "estimated for the whole of 12,000 items from a stratified sample of 30"
 
@@ -64,8 +63,8 @@ def test_the_score_is_an_estimate_for_the_whole(sampled, monkeypatch):
     assert title["true_positives"] == 29
     assert title["false_negatives"] == 1
     assert title["recall"] == pytest.approx(0.995)
-    assert result.figures()["estimated"] == SAID
-    assert result.figures()["unanswered"] == 1
+    assert result.estimated == SAID
+    assert result.figures["unanswered"] == 1
 
 
 def test_a_record_keeps_what_estimates_follow_from(sampled, monkeypatch):
@@ -76,10 +75,10 @@ def test_a_record_keeps_what_estimates_follow_from(sampled, monkeypatch):
     assert record["strata"] == [0] * 20 + [1] * 10
     assert "percentile intervals, within strata" in record["intervals"]["method"]
     again = read_result(sampled / "result.json")
-    assert again.figures() == result.figures()
+    assert again.figures == result.figures
     assert again.field_rates() == result.field_rates()
     assert again.intervals == result.intervals
-    assert to_record(again) == to_record(result)
+    assert again.to_dict() == result.to_dict()
     strict = again.strictly()
     assert strict.rates["f1_macro"] == result.rates["f1_macro"]
 
@@ -87,21 +86,21 @@ def test_a_record_keeps_what_estimates_follow_from(sampled, monkeypatch):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"strata": [0] * 29}, "strata: is not a list of the stratum of each id"),
+        ({"strata": [0] * 29}, "strata: is not a list of 30 values"),
         ({"strata": [2] * 30}, "strata: is not a list"),
         ({"strata": [True] * 30}, "strata: is not a list"),
         ({"strata": None}, "strata: is not a list"),
-        ({"stratum_outcomes": {}}, "stratum_outcomes: is not an object of outcomes by stratum"),
-        ({"stratum_outcomes": {"0": {"correct": {"a": -1}}, "1": {}}}, "stratum_outcomes: 0: is"),
-        ({"stratum_outcomes": {"0": 3, "1": {}}}, "stratum_outcomes: 0: is not an object"),
-        ({"sample": {"of": 3}}, "sample.seed: Field required"),
-        ({"sample": {**sample_of([1, 2], {}), "of": 4}}, "the strata have 3 items together"),
+        ({"stratum_outcomes": {"7": {}}}, "stratum_outcomes: is not an object of outcomes by"),
+        ({"stratum_outcomes": {"0": {"correct": {"a": -1}}, "1": {}}}, "is not an object of count"),
+        ({"stratum_outcomes": {"0": 3, "1": {}}}, "stratum_outcomes: is not an object"),
+        ({"dataset": {"sample": {"of": 3}}}, "sample.seed: Field required"),
+        ({"dataset": {"sample": {**sample_of([1, 2], {}), "of": 4}}}, "have 3 items together"),
     ],
 )
 def test_a_damaged_record_is_refused(sampled, monkeypatch, change, said):
-    record = json.loads(json.dumps(to_record(result_of(sampled, monkeypatch)))) | change
+    record = json.loads(json.dumps(result_of(sampled, monkeypatch).to_dict())) | change
     with pytest.raises(HdbenchError, match=said) as error:
-        from_record(record, "result.json")
+        read_record(record, "result.json")
     assert len(str(error.value).splitlines()) == 1
 
 

@@ -141,8 +141,8 @@ def test_what_was_scored_is_verified_whatever_its_form(form, cards, monkeypatch)
     FORMS[form](cards)
     results = list(score_runs("hdb/cards", "answers", Settings(details=True)).values())
     answered = 0 if form == "run without answers yet" else 3
-    assert {result.figures()["answered"] for result in results} == {answered}
-    write_results(cards / "result.json", results, details=True)
+    assert {result.figures["answered"] for result in results} == {answered}
+    write_results(cards / "result.json", results)
     assert verify(Path("result.json")) == []
 
 

@@ -4,6 +4,7 @@ import json
 
 from datasets import load_dataset
 from helpers.lines import write_lines
+from helpers.results import flat_of
 
 ROWS = [
     {"text": "Rother Wein", "id": "a", "ground_truth": {"text": "Roter Wein"}},
@@ -25,7 +26,7 @@ def test_an_item_without_a_ground_truth_is_asked_and_not_scored(tmp_path, run_hd
     done = run_hdbench("score", "hdb/lines", "a.jsonl", "--json", "r.json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "1 item has no ground truth, and cannot be scored" in done.stdout + done.stderr
-    result = json.loads((tmp_path / "r.json").read_text())
+    result = flat_of(tmp_path / "r.json")
     assert (result["items"], result["answered"], result["warnings"]) == (2, 2, [])
     assert result["cer"] == 1 / 20
     assert run_hdbench("verify", "r.json", cwd=tmp_path).returncode == 0

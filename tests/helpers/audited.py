@@ -1,7 +1,5 @@
 """Runs of little cards for the tests of the audit, scored as any other."""
 
-from dataclasses import replace
-
 from hdbench.answers.answer import Answer
 from hdbench.results.items import score_items
 from hdbench.results.run_info import RunInfo
@@ -18,8 +16,7 @@ def run(metric, truths, answers, maker, model):
         for name, truth in truths.items()
     ]
     result = score_items(metric, candidates, details=True)
-    return replace(
-        result,
+    return result.replaced(
         run=RunInfo(
             **{"run": "", "benchmark": "", "model": ""}
             | {"run": f"{model} 1", "provider": maker, "model": model}

@@ -178,7 +178,7 @@ def assert_never_perfect_with_one_value_wrong(name, folder, protocol, seed, most
 
 
 def _scored(folder, protocol, lines):
-    return score(str(folder), _written(lines), Settings(protocol)).figures()
+    return score(str(folder), _written(lines), Settings(protocol)).figures
 
 
 def _lines(answers, key):

@@ -106,7 +106,7 @@ def rows(runs, schema, metric, truths, headline):
         figures = [
             score_items(
                 metric, [(Answer(answers[name], id=name), truths[name]) for name in before]
-            ).figures()[headline]
+            ).figures[headline]
             for answers in (before, before | usable)
         ]
         yield run["run"], run["model"], len(before), len(lost), len(usable), *figures

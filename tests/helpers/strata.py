@@ -4,9 +4,9 @@ from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
+from helpers.results import result_of
 
 from hdbench.results.parts import NO_DATASET, ScoredDataset
-from hdbench.results.result import Result
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
 from hdbench.statistics.bootstrap import figure_interval
@@ -28,14 +28,10 @@ def cards(right, strata=None, sizes=None, fields=11):
     if sizes is not None:
         sample = sample_of(sizes, Counter(strata))
         dataset = ScoredDataset(benchmark="hdb/cards", sample=sample)
-    return Result(
+    return result_of(
         make_metric("zettel_f1"),
         [f"{number:05}" for number in range(len(right))],
-        Counter(),
         statistics,
-        {},
-        [],
-        [],
         dataset=dataset,
         strata=() if strata is None else [int(place) for place in strata],
     )

@@ -90,7 +90,7 @@ def test_the_figures_are_those_of_the_metric(files):
             (Answer(answers.get(truth["sha256"]), id=truth["sha256"]), metric.prepare(truth))
             for truth in BENCH
         ],
-    ).figures()
+    ).figures
     assert accuracy == result["overall_accuracy"]
     assert key_accuracy == result["field_accuracy"]
 

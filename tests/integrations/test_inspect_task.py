@@ -111,10 +111,10 @@ def test_inspect_gives_exactly_the_figures_of_hdbench_score(name, protocol, samp
     result = scored(benchmark, texts, tmp_path, protocol)
     rates = result.metric.rates(result.totals)
     expected = {key: value for key, value in rates.items() if isinstance(value, int | float)}
-    expected |= {key: result.figures()[key] for key in ("items", "answered")}
-    expected |= {key: result.figures()[key] for key in ("unanswered", "unparsable")}
+    expected |= {key: result.figures[key] for key in ("items", "answered")}
+    expected |= {key: result.figures[key] for key in ("unanswered", "unparsable")}
     assert values(log) == expected
-    assert log.eval.metadata["signature"] == result.figures()["signature"]
+    assert log.eval.metadata["signature"] == result.figures["signature"]
 
 
 def test_inspect_has_the_headline_interval_from_twenty_items_on(samples, tmp_path):
@@ -208,7 +208,7 @@ def test_a_model_sees_the_images_before_the_prompt(samples, tmp_path):
 def test_each_answer_of_two_epochs_counts_without_an_interval(samples, tmp_path):
     benchmark = samples / "hdb/zettelkatalog"
     texts = example_texts(benchmark)
-    once = scored(benchmark, texts, tmp_path).figures()
+    once = scored(benchmark, texts, tmp_path).figures
     twice = values(ran(benchmark, texts, tmp_path, epochs=2))
     assert (twice["items"], twice["true_positives"]) == (16, 2 * once["true_positives"])
     assert twice["f1_micro"] == once["f1_micro"]

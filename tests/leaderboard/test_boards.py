@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-from dataclasses import replace
 
 import pytest
 from helpers.run_folders import RIGHT, write_run
@@ -218,7 +217,7 @@ HOSTILE = '=HYPERLINK("x")|<b>&_%\x1b[31m\u202e\ud800'
 def test_a_result_that_names_neither_model_nor_file_is_shown(here, capsys):
     run(here, "a", 24)
     [result] = load_runs([here / "runs"]).values()
-    nameless = replace(result, model=None, answers=NO_FILE)
+    nameless = result.replaced(model=None, answers=NO_FILE)
     formats.print_boards(Console(), leaderboards({"nameless": nameless}))
     out = capsys.readouterr().out
     assert "nameless" in out

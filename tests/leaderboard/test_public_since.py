@@ -59,7 +59,8 @@ def test_a_result_keeps_the_day_and_is_verified_without_it(here):
     assert read_result(here / "r.json").dataset.public_since == "2025-06-01"
     (here / "hdb/cards/benchmark.yaml").write_text(yaml.safe_dump(SPEC))
     assert verify(here / "r.json") == []
-    spoilt = json.loads((here / "r.json").read_text()) | {"public_since": "soon"}
+    spoilt = json.loads((here / "r.json").read_text())
+    spoilt["dataset"]["public_since"] = "soon"
     (here / "r.json").write_text(json.dumps(spoilt))
     with pytest.raises(HdbenchError, match="public_since: "):
         read_result(here / "r.json")

@@ -45,7 +45,7 @@ def scored(run):
     done = hdbench("score", "hdb/pages", run, "--json", "result.json")
     assert done.exit_code == 0, (done.output, done.exception)
     with open("result.json") as file:
-        return json.load(file)
+        return json.load(file)["figures"]
 
 
 def test_a_server_gets_two_lines_and_no_schema_and_its_text_is_the_answer(here):

@@ -9,6 +9,7 @@ import sys
 import threading
 
 import pytest
+from helpers.results import flat_of
 from helpers.waiting import until
 from models.faulty_server import FaultyServer, Response, completion
 from models.many_texts import Counting, Run, asking, write_texts
@@ -43,7 +44,7 @@ def run(served):
 def scored(hdbench, here, run):
     done = hdbench("score", "hdb/zettelkatalog", run, "--json", "r.json")
     assert done.returncode == 0, done.stderr
-    result = json.loads((here / "r.json").read_text())
+    result = flat_of(here / "r.json")
     return {
         key: result[key] for key in ("items", "unanswered", "figures", "columns") if key in result
     }

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from helpers.backends import made
+from helpers.results import flat_of
 from models.faulty_server import FaultyServer, Response, completion
 from PIL import Image
 from typer.testing import CliRunner
@@ -75,7 +76,7 @@ def test_a_run_asks_each_text_after_its_prompt_and_no_image(cards, hdbench):
     assert [request.images for request in server.requests] == [[]] * 4
     done = hdbench("score", "hdb/cards", "runs/m", "--json", "result.json")
     assert done.exit_code == 0, done.output
-    result = json.loads((cards / "result.json").read_text())
+    result = flat_of(cards / "result.json")
     assert result["recall_micro"] == 4 / 8
     done = hdbench("report", "runs/m", "-o", "report")
     assert done.exit_code == 0, done.output

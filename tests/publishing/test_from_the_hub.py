@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 import yaml
+from helpers.results import flat_of
 from hub.server import EXPIRED, WRITER, serving_hub
 from models.faulty_server import FaultyServer, Response, completion
 
@@ -186,7 +187,7 @@ def test_score_takes_the_benchmark_but_no_media_from_the_hub(hub, answers, comma
     for revision in (OLD, NEW, None):
         asked = ["--revision", revision] if revision else []
         command("score", "hdb/zettelkatalog", answers, "--json", tmp_path / "result.json", *asked)
-        record = json.loads((tmp_path / "result.json").read_text())
+        record = flat_of(tmp_path / "result.json")
         perfect[revision] = record["items_perfect"]
         tags = hub.repositories["datasets", "hdb/zettelkatalog"].tags
         assert record["dataset_revision"] == tags[revision or NEW]

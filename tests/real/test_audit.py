@@ -11,7 +11,6 @@ findings with a value 20 are slips, of the 34 of which the models read nothing 6
 import csv
 import gzip
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,7 +63,7 @@ def scored(recorded, truths):
         )
         result = score_items(metric, candidates, details=True)
         about = {key: run[key] for key in ("run", "provider", "model")}
-        results[run["run"]] = replace(result, run=run_info(**about))
+        results[run["run"]] = result.replaced(run=run_info(**about))
     return results
 
 

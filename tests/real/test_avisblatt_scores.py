@@ -50,7 +50,7 @@ def test_every_recorded_run_under_published_to_the_last_digit(runs, truths):
     pages = 0
     for run in runs:
         result = scored(metric, run, truths)
-        figures = result.figures()
+        figures = result.figures
         assert {name: figures[name] for name in ("fuzzy", "cer")} == run["scores"], run["run"]
         for answer, item in zip(run["answers"], result.per_item, strict=True):
             if recorded := answer.get("score"):
@@ -72,7 +72,7 @@ def test_every_run_agrees_with_the_plain_procedure(runs, truths, protocol):
             if protocol == "published" or ways(answer["answer"], truths[answer["id"]]) <= 1_000
         ]
         candidates = [(Answer(answer), metric.prepare(truth)) for answer, truth in pages]
-        figures = score_items(metric, candidates).figures()
+        figures = score_items(metric, candidates).figures
         expected = naive.protocol_scores(pages, protocol)
         assert (figures["fuzzy"], figures["cer"]) == pytest.approx(expected, abs=1e-12)
         compared += len(pages)
@@ -90,7 +90,7 @@ def ways(answer, truth):
 def test_every_truth_as_an_answer_is_perfect(truths, protocol):
     metric = AvisblattCer(protocol)
     answers = [{"id": name, "answer": page} for name, page in truths.items()]
-    figures = scored(metric, {"answers": answers}, truths).figures()
+    figures = scored(metric, {"answers": answers}, truths).figures
     for name, value in figures.items():
         if name.startswith(("fuzzy", "ad_")) or name.endswith(("accuracy", "accuracy_loose")):
             assert value == 1.0, name
@@ -102,7 +102,7 @@ def test_every_truth_as_an_answer_is_perfect(truths, protocol):
 def test_a_lost_section_shows_in_the_figures_beside(runs, truths):
     """One sign in a heading took a page to zero, though the model read it best of all."""
     run = next(run for run in runs if run["run"] == "2025-11-25/T0419")
-    figures = scored(AvisblattCer("published"), run, truths).figures()
+    figures = scored(AvisblattCer("published"), run, truths).figures
     assert figures["cer"] == 0.221
     assert round(figures["cer_text"], 3) == 0.053
     assert figures["section_accuracy"] < 0.3

@@ -216,5 +216,5 @@ def test_every_recorded_run_scores_as_published(built, shared, name, metric, rec
         runs = [json.loads(line) for line in file]
     for run in runs:
         candidates = [(Answer(a["answer"], id=a["id"]), truths[a["id"]]) for a in run["answers"]]
-        figures = score_items(scorer, candidates).figures()
+        figures = score_items(scorer, candidates).figures
         assert {figure: figures[figure] for figure in run["scores"]} == run["scores"], run["run"]

@@ -55,7 +55,7 @@ def test_every_recorded_run_under_published_to_the_last_digit(runs, letters, aut
     assert len(runs) == 135
     kept = 0
     for run, result in results(metric, runs, prepared(metric, letters, authority), details=True):
-        figures = result.figures()
+        figures = result.figures
         assert {name: figures[name] for name in run["scores"]} == run["scores"], run["run"]
         for answer, item in zip(run["answers"], result.per_item, strict=True):
             if answer.get("score"):
@@ -90,7 +90,7 @@ def test_documented_agrees_with_the_naive_reference_on_every_run(
     for run, result in results(metric, runs[::step], prepared(metric, letters, authority)):
         pairs = [(answer["answer"], letters[answer["id"]]) for answer in run["answers"]]
         micro, macro, totals = naive.score(pairs, authority, inferred=inferred)
-        figures = result.figures()
+        figures = result.figures
         assert figures["f1_micro"] == micro
         assert figures["f1_macro"] == pytest.approx(macro, abs=1e-12)
         for category, rates in figures["categories"].items():

@@ -75,7 +75,7 @@ def _figures(metric, truths, run):
     answers = {each["id"]: each["answer"] for each in run["answers"]}
     asked = [item for item in truths if item in answers]
     result = score_items(metric, [(Answer(answers[item], id=item), truths[item]) for item in asked])
-    return result.figures()
+    return result.figures
 
 
 def different(run, figures):

@@ -59,7 +59,7 @@ def pages_by_model(published):
                 result = score(
                     str(published.folder / "hdb/avisblatt"), folder, Settings(protocol=protocol)
                 )
-                found[run["model"]].append(result.figures()["fuzzy"])
+                found[run["model"]].append(result.figures["fuzzy"])
         means[protocol] = {model: mean(figures) for model, figures in found.items()}
     return means
 

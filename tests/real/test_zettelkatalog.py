@@ -11,6 +11,7 @@ import pytest
 from datasets import load_dataset
 from helpers.plain_evaluate import evaluate
 from helpers.prompt_form import as_the_prompt_asks, fields_of_prompt, fields_of_schema
+from helpers.results import flat_of
 from PIL import Image
 from reference import zettel_f1 as naive
 
@@ -137,7 +138,7 @@ def test_every_recorded_run_under_published_to_the_last_digit(runs, truths):
             (Answer(answers[card]["answer"], id=card), prepared[card]) for card in answers
         ]
         result = score_items(metric, candidates, details=True)
-        figures = result.figures()
+        figures = result.figures
         assert {
             "f1_micro": figures["f1_micro"],
             "f1_macro": figures["f1_macro"],
@@ -165,7 +166,7 @@ def test_the_command_line_gives_the_same_as_the_metric(built, runs, run_hdbench,
         cwd=built,
     )
     assert done.returncode == 0, done.stderr
-    result = json.loads((built / "result.json").read_text())
+    result = flat_of(built / "result.json")
     assert (result["answered"], result["unanswered"]) == (196, 67)
     monkeypatch.chdir(built)
     cards = load_dataset("hdb/zettelkatalog", split="test")
@@ -184,7 +185,7 @@ def test_documented_agrees_with_the_naive_reference_on_every_run(runs, truths):
     for run in runs:
         pairs = [(answer["answer"], truths[answer["id"]]) for answer in run["answers"]]
         candidates = [(Answer(a["answer"]), prepared[a["id"]]) for a in run["answers"]]
-        figures = score_items(metric, candidates).figures()
+        figures = score_items(metric, candidates).figures
         micro, macro, tp, fp, fn = naive.score(pairs)
         assert (figures["true_positives"], figures["false_positives"]) == (tp, fp)
         assert (figures["false_negatives"], figures["f1_micro"]) == (fn, micro)

@@ -3,7 +3,6 @@
 import json
 import re
 import string
-from dataclasses import replace
 
 import pytest
 from helpers.run_folders import run_info
@@ -93,8 +92,7 @@ def of_cards(cards):
     ]
     (cards / "answers.jsonl").write_text("".join(json.dumps(each) + "\n" for each in answers))
     result = score(str(folder), cards / "answers.jsonl", Settings(details=True))
-    result = replace(
-        result,
+    result = result.replaced(
         run=run_info(run="r", provider="p", date="d", cost_usd=0.5),
     )
     return result, load_benchmark(str(folder))

@@ -92,7 +92,7 @@ def test_nested_records_are_marked_on_their_own():
 
 def test_record_marks_are_kept_in_results_and_checked_on_reading(tmp_path):
     path = tmp_path / "r.json"
-    write_results(path, [result(ANSWER)], details=True)
+    write_results(path, [result(ANSWER)])
     read = read_result(path)
     assert read.per_item == result(ANSWER).per_item
     marks = [match.get("record") for match in read.per_item[0]["fields"]]

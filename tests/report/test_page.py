@@ -325,9 +325,7 @@ def test_every_benchmark_has_a_page(tmp_path, run_hdbench, name):
     folder = tmp_path / "hdb" / name
     result = score(str(folder), folder / "example_predictions.jsonl", Settings(details=True))
     page = Page(report_page(result, load_benchmark(str(folder))))
-    assert (
-        f"{figure_heading(result.headline)} {result.figures()[result.headline]:.4f}." in page.text
-    )
+    assert f"{figure_heading(result.headline)} {result.figures[result.headline]:.4f}." in page.text
     assert len([each for each in page.all("article") if "class" in each]) == len(result.ids)
     assert page.all("img")
     headings = [int(tag[1]) for tag, _ in page.elements if re.fullmatch("h[1-6]", tag)]

@@ -2,7 +2,6 @@
 
 import io
 import warnings
-from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -79,7 +78,7 @@ def test_the_classes_stand_with_their_numbers():
 
 def test_items_plot_has_the_headline_and_separates_unanswered():
     result = result_of({"title": "a"}, *[{"title": "a"}, {"title": "a"}, None] * 7)
-    result = replace(result, model="gpt-5")
+    result = result.replaced(model="gpt-5")
     shown = "\n".join(texts(plots(result)["items.svg"]))
     assert "F1 (micro) of all items: 0.800" in shown  # 2 * 2 / (2 * 2 + 1)
     assert "95% interval: 0." in shown
@@ -106,8 +105,7 @@ HOSTILE = [
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_hostile_names_are_shown_as_they_are_without_a_warning(hostile):
     result = result_of({"title": "a"}, {"title": "a", hostile: "b"}, benchmark=hostile)
-    result = replace(
-        result,
+    result = result.replaced(
         model=hostile,
         run=run_info(run=hostile),
     )

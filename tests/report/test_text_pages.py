@@ -120,7 +120,7 @@ def test_examples_are_cut_from_where_the_lines_are(tmp_path, run_hdbench):
 def test_texts_that_look_like_yaml_are_not_warned_of(report):
     _, result = report
     assert result.answered == len(READ) - 1
-    assert "no_record" not in [warning.kind for warning in result.reading.warnings]
+    assert "no_record" not in [warning.kind for warning in result.warnings]
 
 
 @pytest.mark.slow

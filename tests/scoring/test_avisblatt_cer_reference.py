@@ -60,7 +60,7 @@ def scored(pairs, protocol):
 @settings(max_examples=30, deadline=None)
 @given(page=pages())
 def test_pages_of_every_shape(protocol, page):
-    result = scored([page], protocol).to_dict()
+    result = scored([page], protocol).figures
     expected = naive.figures([page], protocol)
     assert {name: result[name] for name in expected} == pytest.approx(expected, abs=1e-12)
 
@@ -70,7 +70,7 @@ def test_pages_of_every_shape(protocol, page):
 @settings(max_examples=30, deadline=None)
 @given(pairs=st.lists(pages(), max_size=4))
 def test_figures_of_many_pages(protocol, pairs):
-    result = scored(pairs, protocol).to_dict()
+    result = scored(pairs, protocol).figures
     expected = naive.figures(pairs, protocol)
     assert {name: result[name] for name in expected} == pytest.approx(expected, abs=1e-12)
     if protocol == "published":

@@ -7,7 +7,7 @@ import pytest
 from reference.values import canonical
 
 from hdbench.answers.answer import Answer
-from hdbench.results.items import score_items
+from hdbench.results.items import ScoreCollector, score_items
 from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.canonical_form import canonical_text
 
@@ -64,6 +64,13 @@ def result_of(metric, answer, truth):
     return score_items(metric, [(Answer(answer, id="1"), metric.prepare(truth))], details=True)
 
 
+def rewritten(metric, answer, truth):
+    """How many items are not written in canonical form."""
+    collector = ScoreCollector(metric)
+    collector.add(Answer(answer, id="1"), metric.prepare(truth))
+    return collector.rewritten
+
+
 @pytest.mark.parametrize("write", [nfd, unseen])
 @pytest.mark.parametrize("name", METRICS)
 def test_a_perfect_answer_is_perfect_however_it_is_written(name, write):
@@ -74,13 +81,13 @@ def test_a_perfect_answer_is_perfect_however_it_is_written(name, write):
         result = result_of(metric, answer, reference)
         assert {figure: result.rates[figure] for figure in figures} == figures
         assert result.rates["items_perfect"] == 1
-        assert result.rewritten == 1
+        assert rewritten(metric, answer, reference) == 1
         # Reports show these, and nobody sees a difference in them.
         for match in result.per_item[0]["fields"]:
             assert (match["outcome"], match["similarity"]) == ("correct", 1.0)
             assert match["reference"] == match["prediction"] or name == "letters_f1"
             assert canonical(match) == match
-    assert result_of(metric, right, truth).rewritten == 0
+    assert rewritten(metric, right, truth) == 0
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -95,7 +102,7 @@ def test_published_compares_texts_as_they_are(name):
         answer = in_form(metric.right_answer(truth), nfd)
         result = result_of(metric, answer, truth)
         assert result.rates["items_perfect"] == 0
-        assert result.rewritten == 0
+        assert rewritten(metric, answer, truth) == 0
 
 
 @pytest.mark.parametrize(
@@ -174,7 +181,7 @@ def test_figures_are_those_of_both_sides_in_one_form(name):
         pair = [written_otherwise(rng, side) for side in (answer, truth)]
         found = result_of(metric, *pair)
         expected = result_of(metric, *map(canonical, pair))
-        assert found.figures() == expected.figures()
+        assert found.figures == expected.figures
         assert found.per_item == expected.per_item
         seen.add(found.rates[metric.headline])
     assert len(seen) > 3, "the answers were of one kind only"

@@ -44,7 +44,7 @@ def test_cards_without_a_field_score_as_if_no_record_had_it(protocol, weights, p
     metric = make_metric("zettel_f1", protocol, weights=weights)
     for field in ("year", "author.first"):
         fewer = [(removed(answer, field), removed(truth, field)) for answer, truth in pairs]
-        expected = scored(metric, fewer).figures()
+        expected = scored(metric, fewer).figures
         rates = without(metric, pairs, field)
         assert next(iter(rates)) == "f1_micro"
         for name, value in rates.items():
@@ -95,7 +95,7 @@ def test_letters_are_rounded_under_published_here_too():
 
 def test_letters_without_what_is_not_scored_score_the_same():
     metric = make_metric("letters_f1")
-    figures = scored(metric, [(LETTER_ANSWER, LETTER)]).figures()
+    figures = scored(metric, [(LETTER_ANSWER, LETTER)]).figures
     rates = without(metric, [(LETTER_ANSWER, LETTER)], "letter_title")
     assert rates == {name: figures[name] for name in rates}
     assert next(iter(rates)) == "f1_micro"
@@ -109,7 +109,7 @@ def test_accuracy_without_a_field_is_the_mean_of_the_others():
         ({**ebook, "title": ""}, ebook),  # 6 of 7 right
     ]
     metric = make_metric("sciencemeta_accuracy")
-    assert scored(metric, pairs).figures()["overall_accuracy"] == pytest.approx((4 / 6 + 6 / 7) / 2)
+    assert scored(metric, pairs).figures["overall_accuracy"] == pytest.approx((4 / 6 + 6 / 7) / 2)
     assert without(metric, pairs, "pub_time") == {
         "overall_accuracy": pytest.approx((4 / 5 + 5 / 6) / 2)
     }
@@ -121,7 +121,7 @@ def test_advertisements_without_unscored_fields_score_the_same(protocol):
     truth = {"advertisements": [{"date": "1731-01-02", "tags_section": "A", "text": "1. Wein"}]}
     answer = {"advertisements": [{"date": "1731", "tags_section": "A", "text": "1. Wain"}]}
     metric = make_metric("avisblatt_cer", protocol)
-    figures = scored(metric, [(answer, truth)]).figures()
+    figures = scored(metric, [(answer, truth)]).figures
     for field in ("advertisements.date", "advertisements.ntokens"):
         rates = without(metric, [(answer, truth)], field)
         assert rates == {"fuzzy": figures["fuzzy"], "cer": figures["cer"]}

@@ -116,7 +116,7 @@ def test_inferred_persons(inferred, answer, letter, authority):
 @settings(max_examples=30, deadline=None)
 @given(pairs=st.lists(st.tuples(answers, letters), max_size=8), authority=authorities())
 def test_figures_of_many_letters(protocol, skip, pairs, authority):
-    result = result_of(LettersF1(protocol, **options_of((), skip)), pairs, authority).figures()
+    result = result_of(LettersF1(protocol, **options_of((), skip)), pairs, authority).figures
     micro, macro, totals = naive.score(pairs, authority, protocol, skip=skip)
     assert result["items"] == sum(letter["has_signatures"] != skip for _, letter in pairs)
     assert result["f1_micro"] == micro

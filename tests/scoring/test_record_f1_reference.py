@@ -231,7 +231,7 @@ def test_figures_of_a_run(pairs, options):
     metric = RecordF1(**options, **names)
     candidates = [(Answer(a, id=str(n)), metric.prepare(t)) for n, (a, t) in enumerate(pairs)]
     found, expected = (
-        score_items(metric, candidates).to_dict(),
+        score_items(metric, candidates).figures,
         naive.score_run(pairs, **options, **names),
     )
     expected.pop("lists")

@@ -2,6 +2,7 @@ import json
 import math
 
 import pytest
+from helpers.results import in_detail
 
 from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
@@ -20,7 +21,7 @@ def figures(pairs, protocol="documented", **options):
         (Answer(answer, id=str(position)), metric.prepare(truth))
         for position, (answer, truth) in enumerate(pairs)
     ]
-    result = score_items(metric, candidates, details=True).to_dict(details=True)
+    result = in_detail(score_items(metric, candidates, details=True))
     json.dumps(result, allow_nan=False)
     return result
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from helpers.results import in_detail
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import sciencemeta_accuracy as naive
@@ -101,7 +102,7 @@ def test_figures_of_many_records(pairs):
         no_autojunk=True, normalize_text=True, canonical_identifiers=True, sets=True
     )
     candidates = [(Answer(answer), metric.prepare(truth)) for answer, truth in pairs]
-    result = score_items(metric, candidates, details=True).to_dict(details=True)
+    result = in_detail(score_items(metric, candidates, details=True))
     overall, kinds = naive.score(pairs)
     assert result["overall_accuracy"] == pytest.approx(overall, abs=1e-12)
     assert result["kinds"] == {

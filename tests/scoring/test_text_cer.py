@@ -22,7 +22,7 @@ def result_of(pairs, protocol="documented", **options):
 
 
 def figures(*pairs, **options):
-    return result_of(pairs, **options).to_dict()
+    return result_of(pairs, **options).figures
 
 
 def text_figures(answer, truth, **options):

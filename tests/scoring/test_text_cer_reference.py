@@ -94,7 +94,7 @@ def figures(pairs, **options):
     metric = TextCer(texts=FIELDS, **options)
     candidates = [(Answer(a, id=str(n)), metric.prepare(t)) for n, (a, t) in enumerate(pairs)]
     try:
-        return score_items(metric, candidates).to_dict()
+        return score_items(metric, candidates).figures
     except HdbenchError as error:
         if REFUSED["refused"] not in str(error):
             raise

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from helpers.results import flat_of
 from helpers.run_folders import SPEC
 from scoring.toy_metric import ToyLength, ToyMetric
 from typer.testing import CliRunner
@@ -43,7 +44,7 @@ def run(*arguments):
 def test_a_run_is_scored_verified_and_reported(toy):
     said = run("score", "hdb/cards", "a.jsonl", "--json", "a.json", "--details")
     assert re.search(r"share_right +0\.5000", said)
-    record = json.loads(Path("a.json").read_text())
+    record = flat_of(Path("a.json"))
     assert (record["share_right"], record["items_perfect"], record["unanswered"]) == (0.5, 2, 1)
     assert record["statistics"] == {"right": [1, 1, 0, 0]}
     assert record["signature"].startswith("toy_length|")

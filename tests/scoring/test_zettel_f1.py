@@ -1,6 +1,7 @@
 import math
 
 import pytest
+from helpers.results import in_detail
 
 from hdbench.answers.answer import Answer
 from hdbench.results.items import score_items
@@ -46,7 +47,7 @@ def figures(pairs, protocol="documented", **options):
         (Answer(answer, id=str(position)), metric.prepare(truth))
         for position, (answer, truth) in enumerate(pairs)
     ]
-    return score_items(metric, candidates, details=True).to_dict(details=True)
+    return in_detail(score_items(metric, candidates, details=True))
 
 
 def counts(answer, truth, protocol="documented", **options):

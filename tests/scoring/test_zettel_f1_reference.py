@@ -98,7 +98,7 @@ def test_an_unanswered_card(protocol, truth):
 def test_figures_of_many_cards(protocol, pairs):
     metric = ZettelF1(protocol)
     candidates = [(Answer(answer), metric.prepare(truth)) for answer, truth in pairs]
-    result = score_items(metric, candidates).to_dict()
+    result = score_items(metric, candidates).figures
     micro, macro, *summed = naive.score(pairs, protocol)
     names = ("true_positives", "false_positives", "false_negatives")
     assert [result[name] for name in names] == summed

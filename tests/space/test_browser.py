@@ -32,7 +32,7 @@ def answers(sample):
 
 def test_example_is_scored_in_one_click_with_all_downloads(visit, sample, tmp_path):
     expected = score(str(sample / "hdb/zettelkatalog"), sample / EXAMPLE, Settings(details=True))
-    headline = f"{expected.figures()['f1_micro']:.4f}"
+    headline = f"{expected.figures['f1_micro']:.4f}"
     page = visit(accept_downloads=True)
     page.locator("#example").click()
     inside = report(page)
@@ -55,7 +55,7 @@ def test_example_is_scored_in_one_click_with_all_downloads(visit, sample, tmp_pa
     assert page.locator("#report iframe").bounding_box()["height"] < 900
 
     record = json.loads(save(page, "json", tmp_path).read_text())
-    assert record["f1_micro"] == expected.figures()["f1_micro"]
+    assert record["f1_micro"] == expected.figures["f1_micro"]
     assert len(record["per_item"]) == len(expected.ids)
     assert record["benchmark"] == "hdb/zettelkatalog"
     assert record["answers"]["path"] == "example_predictions.jsonl"

@@ -7,6 +7,7 @@ import json
 import time
 
 import pytest
+from helpers.results import flat_of
 from playwright.sync_api import expect
 from space.pages import as_jsonl, report, settled
 from space.servers import APP, serving, wait_for_client
@@ -101,7 +102,7 @@ def test_score_and_download(page, shown, tmp_path):
     with page.expect_download() as waiting:
         page.keyboard.press("Enter")
     waiting.value.save_as(tmp_path / "result.json")
-    assert json.loads((tmp_path / "result.json").read_text())["items"] == 24
+    assert flat_of(tmp_path / "result.json")["items"] == 24
 
 
 def test_compare(page, shown, tmp_path):

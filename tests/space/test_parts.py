@@ -85,7 +85,7 @@ def test_benchmark_without_example_gets_one_from_its_truth(cards, tmp_path):
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert [line["id"] for line in lines] == ["0000", "0001", "0002", "0003"]
     assert lines[2]["prediction"] == {"title": "Stellin", "year": 1924}
-    figures = score(str(cards / "hdb/cards"), path).figures()
+    figures = score(str(cards / "hdb/cards"), path).figures
     assert figures["items_perfect"] == 3
 
 
@@ -103,10 +103,10 @@ def test_a_result_names_no_folder_of_the_server(cards):
     context = SpaceContext(cards / "hdb")
     _, results = score_upload(context, Upload("cards", upload))
     (result,) = results.values()
-    told = json.dumps(result.to_dict(details=True)) + repr(result.answers)
+    told = json.dumps(result.to_dict()) + repr(result.answers)
     assert str(cards) not in told
     assert "hdb/cards" in told
-    assert result.reading.warnings
+    assert result.warnings
 
 
 def test_a_file_of_too_many_models_is_refused(cards):

@@ -142,7 +142,7 @@ def score_of(sample, answers, ids):
     shutil.copy(answers, folder / "answers.jsonl")
     run = {"run": "asked", "benchmark": "hdb/zettelkatalog", "model": "quick", "items": ids}
     (folder / "run.json").write_text(json.dumps(run))
-    return score(str(sample / "hdb/zettelkatalog"), folder).figures()
+    return score(str(sample / "hdb/zettelkatalog"), folder).figures
 
 
 def test_a_page_that_is_closed_ends_its_run(visit, served):

@@ -18,7 +18,6 @@ from starlette.testclient import TestClient
 
 from hdbench.api import score
 from hdbench.errors import HdbenchError
-from hdbench.results.record import to_record
 from hdbench.space.app import build_app, serve
 from hdbench.space.context import SpaceContext
 from hdbench.space.server import guard
@@ -41,8 +40,8 @@ def served_in(scratch):
 
 def test_the_score_is_the_record_of_hdbench_score(client, sample):
     scored = client.predict("zettelkatalog", handle_file(sample / EXAMPLE), api_name="/score")
-    expected = to_record(score(str(sample / "hdb/zettelkatalog"), sample / EXAMPLE))
-    expected["benchmark"] = "hdb/zettelkatalog"
+    expected = score(str(sample / "hdb/zettelkatalog"), sample / EXAMPLE).to_dict()
+    expected["dataset"]["benchmark"] = "hdb/zettelkatalog"
     expected["answers_sha256"] = expected.pop("answers")["sha256"]
     assert scored == {"runs": [json.loads(json.dumps(expected))]}
 

@@ -100,8 +100,7 @@ def scored(hdb: Path, name: str) -> list[Run]:
     for folder in sorted(path.parent for path in (hdb / "results" / name).glob("*/run.json")):
         about = json.loads((folder / "run.json").read_text())
         figures = {
-            way: score(benchmark, folder, each).figures()[headline]
-            for way, each in settings.items()
+            way: score(benchmark, folder, each).figures[headline] for way, each in settings.items()
         }
         runs.append(
             Run(
@@ -232,7 +231,7 @@ def limits(hdb: Path, name: str, runs: Sequence[Run]) -> None:
             folder = hdb / "results" / name / run.run.replace("/", "_")
             answers = map(json.loads, (folder / "answers.jsonl").open())
             candidates = [(Answer(a["prediction"], id=a["id"]), prepared[a["id"]]) for a in answers]
-            found.append(score_items(metric, candidates).figures())
+            found.append(score_items(metric, candidates).figures)
         return found
 
     by_position = [each["similarity"] for each in figures(ways["position"])]

@@ -15,11 +15,10 @@ hour; with `precision`, `accuracy` or `compare`, one table.
 """
 
 import sys
-from collections import Counter
 
 import numpy as np
+from helpers.results import result_of
 
-from hdbench.results.result import Result
 from hdbench.scoring import make_metric
 from hdbench.statistics.bootstrap import figure_interval, intervals
 from hdbench.statistics.comparison import compare
@@ -62,7 +61,7 @@ OTHERS = ("the same", "others", "all")
 def run_of(metric, columns):
     """A result with these statistics, and none of the others."""
     columns = dict.fromkeys(metric.statistics, [0] * ITEMS) | columns
-    return Result(metric, list(map(str, range(ITEMS))), Counter(), columns, {}, [], [])
+    return result_of(metric, list(map(str, range(ITEMS))), columns)
 
 
 def answering(rng, has_answer, values, right):

@@ -42,7 +42,7 @@ def recorded(folder):
             [result] = score_runs(str(folder / "hdb/zettelkatalog"), path).values()
             results[run["run"]] = result
     found = tables(list(results.values()), result.ids)  # with the same columns for all
-    figures = [result.figures()[HEADLINE] for result in results.values()]
+    figures = [result.figures[HEADLINE] for result in results.values()]
     return dict(zip(results, zip(found, figures, strict=True), strict=True))
 
 

@@ -1,16 +1,15 @@
 """Intervals: by hand where there is nothing to chance, by a naive bootstrap, and by simulation."""
 
 import random
-from collections import Counter
 
 import numpy as np
 import pytest
+from helpers.results import result_of
 from helpers.undeclared import Undeclared
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from hdbench.results.result import Result
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
 from hdbench.statistics import resampling
@@ -33,21 +32,21 @@ def cards(rows, **options):
         "perfect": [int(not row[1] and not row[2]) for row in rows],
     }
     ids = [f"{number:04}" for number in range(len(rows))]
-    return Result(metric, ids, Counter(), statistics, {}, [], [])
+    return result_of(metric, ids, statistics)
 
 
 def pages(rows, names, protocol="documented"):
-    return result_of(make_metric("avisblatt_cer", protocol), rows, names)
+    return rows_of(make_metric("avisblatt_cer", protocol), rows, names)
 
 
 def undeclared(rows, names):
-    return result_of(Undeclared(), rows, names)
+    return rows_of(Undeclared(), rows, names)
 
 
-def result_of(metric, rows, names):
+def rows_of(metric, rows, names):
     statistics = {name: [0] * len(rows) for name in metric.statistics}
     statistics |= {name: [row[place] for row in rows] for place, name in enumerate(names)}
-    return Result(metric, list(map(str, range(len(rows)))), Counter(), statistics, {}, [], [])
+    return result_of(metric, list(map(str, range(len(rows)))), statistics)
 
 
 def test_every_rate_has_an_interval_and_no_count():

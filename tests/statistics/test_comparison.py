@@ -1,11 +1,11 @@
 """Comparisons: by hand, by brute force, and by simulation with a known truth."""
 
 import random
-from collections import Counter
 from itertools import product
 
 import numpy as np
 import pytest
+from helpers.results import result_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +13,6 @@ from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
 from hdbench.results.items import score_items
 from hdbench.results.parts import ScoredDataset
-from hdbench.results.result import Result
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
 from hdbench.statistics.comparison import FieldEffect, ItemDifference, compare, compare_runs
@@ -34,15 +33,10 @@ def cards(rows, ids=None, protocol="documented", sha256="0" * 64, **options):
         "f1": [f1(*row) for row in rows],
         "perfect": [int(not row[1] and not row[2]) for row in rows],
     }
-    outcomes = {name: {} for name in ("correct", "substituted", "missing", "spurious")}
-    return Result(
+    return result_of(
         make_metric("zettel_f1", protocol, **options),
         ids or [f"{number:04}" for number in range(len(rows))],
-        Counter(),
         statistics,
-        outcomes,
-        [],
-        [],
         dataset=ScoredDataset(dataset_sha256=sha256),
     )
 
@@ -117,7 +111,7 @@ def test_of_an_error_rate_the_lower_is_the_better_run():
         columns = {column: [0] * 30 for column in metric.statistics}
         columns |= {"scored_ads": [8] * 30, "cer_sum": [errors] * 30}
         ids = list(map(str, range(30)))
-        runs[name] = Result(metric, ids, Counter(), columns, {}, [], [])
+        runs[name] = result_of(metric, ids, columns)
     [found] = compare_runs(runs, headline="cer", higher_is_better=False)
     assert found.figures["cer"].difference == 4 / 8 - 1 / 8
     assert found.better == "good"

@@ -3,18 +3,17 @@
 import json
 import math
 from collections import Counter
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
+from helpers.results import result_of
 from helpers.strata import sample_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
 from hdbench.results.parts import ScoredDataset
-from hdbench.results.result import Result
 from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.metric import LESS, judging_figure
 from hdbench.statistics.bootstrap import METHOD, OF_FEWER, OF_SHARES, intervals, share_interval
@@ -32,7 +31,7 @@ def run_of(metric, columns):
     items = len(next(iter(columns.values())))
     statistics = {name: [0] * items for name in metric.statistics} | columns
     ids = [f"{number:04}" for number in range(items)]
-    return Result(metric, ids, Counter(), statistics, {}, [], [])
+    return result_of(metric, ids, statistics)
 
 
 def pages(rates, length=1000):
@@ -67,7 +66,7 @@ def test_stratified_share_is_bounded_as_an_estimated_one():
     rates = [0.05] * 36 + [2.0] * 4 + [0.05] * 18 + [1.0] * 2
     strata = [0] * 40 + [1] * 20
     sample = sample_of((9_000, 1_000), Counter(strata))
-    run = replace(pages(rates), dataset=ScoredDataset(sample=sample), strata=strata)
+    run = pages(rates).replaced(dataset=ScoredDataset(sample=sample), strata=strata)
     flags = np.array([float(rate >= 1) for rate in rates])
     weights = np.array([9_000 / 40] * 40 + [1_000 / 20] * 20)
     expected = weighted_bounds_of_share(flags, weights, np.array(strata), 0.975)

@@ -1,13 +1,11 @@
 """The figures of many totals at once are those of `rates`, of every metric and protocol."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
+from helpers.results import result_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hdbench.results.result import Result
 from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.bibliographic import IDENTIFIERS
 from hdbench.scoring.metric import PROTOCOLS
@@ -109,7 +107,7 @@ def test_rates_are_computed_for_all_draws_at_once(name, monkeypatch):
         else rng.integers(1, 9, 30).tolist()
         for name in metric.statistics
     }
-    result = Result(metric, [str(n) for n in range(30)], Counter(), columns, {}, [], [])
+    result = result_of(metric, [str(n) for n in range(30)], columns)
     assert intervals(result, resamples=500).figures
     assert len(calls) < 10
 

@@ -1,16 +1,15 @@
 """Rankings: by hand where there is nothing to chance, and by simulation with a known truth."""
 
 import random
-from collections import Counter
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from helpers.results import result_of
 from helpers.undeclared import Undeclared
 
 from hdbench.errors import HdbenchError
 from hdbench.results.parts import ScoredDataset
-from hdbench.results.result import Result
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
 from hdbench.statistics.bootstrap import intervals
@@ -33,14 +32,10 @@ def graded(right, ids=None, sha256="0" * 64, protocol="documented"):
         "perfect": [int(number == 11) for number in right],
     }
     ids = ids or [f"{number:04}" for number in range(len(right))]
-    return Result(
+    return result_of(
         make_metric("zettel_f1", protocol),
         ids,
-        Counter(),
         statistics,
-        {},
-        [],
-        [],
         dataset=ScoredDataset(dataset_sha256=sha256),
     )
 
@@ -53,7 +48,7 @@ def letters(rows, protocol="published"):
     for place, name in enumerate(names):
         columns[f"send_date.{name}"] = [int(row[place]) for row in rows]
     columns["f1"] = [f1(*row) for row in rows]
-    return Result(metric, list(map(str, range(len(rows)))), Counter(), columns, {}, [], [])
+    return result_of(metric, list(map(str, range(len(rows)))), columns)
 
 
 def of(standings):
@@ -105,7 +100,7 @@ def test_of_an_error_rate_the_lower_is_the_better_model():
         columns = dict.fromkeys(metric.statistics, [0] * 30)
         columns |= {"scored_ads": [8] * 30, "cer_sum": [errors] * 30}
         ids = list(map(str, range(30)))
-        models[name] = [Result(metric, ids, Counter(), columns, {}, [], [])]
+        models[name] = [result_of(metric, ids, columns)]
     found = rank_models(models, headline="cer", higher_is_better=False)
     assert [(each.name, each.value, each.rank) for each in found] == [
         ("good", 1 / 8, Ranks(1, 1)),
@@ -304,7 +299,7 @@ def test_a_figure_that_some_draws_lack_is_refused():
     metric = Undeclared()
     columns = {name: [0] * 20 for name in metric.statistics}
     columns |= {"counted_ads": [4] + [0] * 19, "ntokens_error_sum": [1] + [0] * 19}
-    run = Result(metric, list(map(str, range(20))), Counter(), columns, {}, [], [])
+    run = result_of(metric, list(map(str, range(20))), columns)
     with pytest.raises(HdbenchError, match="headline: 'ntokens_error' has no value for some items"):
         rank_models({"x": [run]}, headline="ntokens_error", higher_is_better=False)
 

@@ -2,7 +2,6 @@
 
 import shutil
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -68,7 +67,7 @@ def command(name: Annotated[str, typer.Argument(metavar="BENCHMARK")] = "zettelk
     computed = metric.compute(predictions=predictions, references=items["ground_truth"], **options)
 
     # The same figures, with the benchmark and its ids.
-    result = replace(score(dataset, example), reading=NOT_READ)
+    result = score(dataset, example).replaced(reading=NOT_READ)
     title = localized("{name} (sample), {protocol}", name=dataset, protocol=computed["protocol"])
     print_result(console, title, ResultSummary(result, current_language()))
     hdbench = _command()

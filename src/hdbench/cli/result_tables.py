@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hdbench.answers.answer import KINDS, LOST, Kind, Status
+from hdbench.answers.answer import LOST, Kind, Status
 from hdbench.cli.terminal import (
     ends,
     localized,
@@ -192,7 +192,7 @@ def print_by_identifier(console: Console, result: Result, totals: Mapping[str, A
     table = localized_table(
         "Values with the same identifier as equal", "figure", right=("value", "equal (difference)")
     )
-    figures = result.figures()
+    figures = result.rates
     for name, value in totals["figures"].items():
         table.add_row(
             name, number(figures[name], ".4f"), _with_difference(value, value - figures[name])
@@ -229,9 +229,8 @@ def _coverage(summary: ResultSummary) -> Text:
     ways = [f"{result.status[name]} {localized(name)}" for name in _READ if result.status[name]]
     if ways:
         text.append("\n" + localized("of the answered, {parts}", parts=", ".join(ways)))
-    counts = [(_KINDS[kind], result.kinds[kind]) for kind in KINDS if result.kinds.get(kind)]
-    if counts:
-        kinds = ", ".join(f"{localized(kind)} ({count})" for kind, count in counts)
+    if counts := result.kind_counts:
+        kinds = ", ".join(f"{localized(_KINDS[kind])} ({count})" for kind, count in counts.items())
         text.append("\n" + localized("unparsable: {kinds}", kinds=kinds))
     return text
 

@@ -33,11 +33,10 @@ from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group, by_column
 from hdbench.evaluation.by_identifier import ScoringByIdentifier, read_scoring_authorities
 from hdbench.evaluation.recognition import recognized_in
-from hdbench.evaluation.runs import benchmark_of
 from hdbench.evaluation.score import Settings, score_under, with_names
 from hdbench.results.files import write_records
-from hdbench.results.record import to_record
 from hdbench.results.result import Result
+from hdbench.results.selection import benchmark_of
 from hdbench.results.summary import ResultSummary
 
 
@@ -86,7 +85,7 @@ def command(
     with answers_at(predictions) as (path, called), _naming_another(benchmark, predictions):
         scored = score_under(benchmark, path, under, name=called)
     results, *other_results = _named(scored[: len(rules)], name)
-    records = [to_record(result, details=details) for result in results.values()]
+    records = [result.to_dict() for result in results.values()]
     groups = _groups(results, by)
     equated = {
         model: scoring.totals(own, result)
@@ -95,9 +94,7 @@ def command(
     }
     for model, record in zip(results, records, strict=True):
         others = zip(list(rules)[1:], other_results, strict=True)
-        if added := {
-            name: to_record(by_model[model], details=details) for name, by_model in others
-        }:
+        if added := {name: by_model[model].to_dict() for name, by_model in others}:
             record["also"] = added
         if model in groups:
             record["by"] = groups[model].to_dict()

@@ -1,6 +1,6 @@
 """Figures by the values of a column of the benchmark: per century, script or language."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -29,9 +29,9 @@ class Group:
     Attributes:
         value: the value; None if the items have none.
         items: the number of items.
-        answered: how many have an answer that could be read; None if the result does not say.
-        unanswered: how many have none; None if the result does not say.
-        unparsable: how many have one without a record; None if the result does not say.
+        answered: how many have an answer that could be read.
+        unanswered: how many have none.
+        unparsable: how many have one without a record.
         figure: the headline's value; None if it has none for these items.
         judged: that of the figure by which runs are compared; see `Figure.judged_by`.
         interval: the interval of `judged`; None if there are too few items.
@@ -39,9 +39,9 @@ class Group:
 
     value: str | None
     items: int
-    answered: int | None
-    unanswered: int | None
-    unparsable: int | None
+    answered: int
+    unanswered: int
+    unparsable: int
     figure: float | None
     judged: float | None
     interval: Interval | None
@@ -133,17 +133,16 @@ def by_column(result: Result, benchmark: Benchmark, column: str) -> ByColumn[Gro
         HdbenchError: there is no such column, or it has too many values.
     """
 
-    def group(value: str | None, positions: Sequence[int]) -> Group:
-        part = result.of_items(positions)
+    def group(value: str | None, part: Result) -> Group:
         judged_by = judging_figure(part.metric, part.headline)
         judged = part.rates.get(judged_by)
         computed = None if judged is None else intervals(part, only=judged_by)
         return Group(
             value,
-            items=len(positions),
-            answered=part.answered if part.statuses else None,
-            unanswered=part.status["unanswered"] if part.statuses else None,
-            unparsable=part.status["unparsable"] if part.statuses else None,
+            items=len(part.ids),
+            answered=part.answered,
+            unanswered=part.status["unanswered"],
+            unparsable=part.status["unparsable"],
             figure=part.rates.get(part.headline),
             judged=judged,
             interval=None if computed is None else computed.figures.get(judged_by),
@@ -171,31 +170,25 @@ def differences_by_column(
         HdbenchError: see `by_column`.
     """
     judged_by = judging_figure(a.metric, a.headline)
-    position_in_b = {item: index for index, item in enumerate(b.ids)}
 
-    def group(value: str | None, positions: Sequence[int]) -> GroupDifference:
-        parts = (
-            a.of_items(positions),
-            b.of_items([position_in_b[a.ids[index]] for index in positions]),
-        )
+    def group(value: str | None, part: Result) -> GroupDifference:
+        items, parts = len(part.ids), (part, b.filter(part.ids))
         without = figure_without_failures(a.metric, judged_by)
         if without is not None:
             common = on_common_items(
                 [[table] for table in tables(parts, parts[0].ids)], without, seed=seed
             )
             difference = None if common.a is None else common.a - (common.b or 0.0)
-            return GroupDifference(
-                value, len(positions), common.a, common.b, difference, common.interval
-            )
+            return GroupDifference(value, items, common.a, common.b, difference, common.interval)
         one, other = (part.rates.get(judged_by) for part in parts)
         if one is None or other is None:
-            return GroupDifference(value, len(positions), one, other, None, None)
+            return GroupDifference(value, items, one, other, None, None)
         interval = None
-        if len(positions) >= MIN_ITEMS:
+        if items >= MIN_ITEMS:
             both = tables(parts, parts[0].ids)
             apart = Differences(both, [judged_by], RESAMPLES, seed)
             interval = apart.interval(0, 1, 0, LEVEL)
-        return GroupDifference(value, len(positions), one, other, one - other, interval)
+        return GroupDifference(value, items, one, other, one - other, interval)
 
     return _by(a, benchmark, column, group)
 
@@ -204,7 +197,7 @@ def _by(
     result: Result,
     benchmark: Benchmark,
     column: str,
-    group: Callable[[str | None, Sequence[int]], G],
+    group: Callable[[str | None, Result], G],
 ) -> ByColumn[G]:
     """Return the groups of a result's items, in order."""
     values = benchmark.column(column)
@@ -219,10 +212,6 @@ def _by(
             count=len(grouping.order),
             most=MAX_GROUPS,
         )
-    label = dict(zip(values, grouping.labels, strict=True))
-    by_value: dict[str | None, list[int]] = {value: [] for value in grouping.order}
-    for position, item in enumerate(result.ids):
-        by_value[label[item]].append(position)
-    groups = [group(value, positions) for value, positions in by_value.items() if positions]
+    groups = [group(value, part) for value, part in result.by(values).items()]
     judged_by = judging_figure(result.metric, result.headline)
     return ByColumn(column, result.headline, judged_by, groups, grouping.note)

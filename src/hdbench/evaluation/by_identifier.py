@@ -91,7 +91,7 @@ class ScoringByIdentifier:
             written otherwise than the ground truth's value with the same identifier, and count as
             equal to it; `figures`, rate → value.
         """
-        figures, counts = result.figures(), self._counts[model]
+        figures, counts = result.rates, self._counts[model]
         return {
             "files": self._authorities.sha256,
             "identified": counts.identified,

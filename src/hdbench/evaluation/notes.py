@@ -12,7 +12,9 @@ REASONS = 5
 """Maximum number of reasons that are named."""
 
 
-def notes_on(run: OpenedRun, result: Result, *, asked: int, with_truth: int) -> list[str]:
+def notes_on(
+    run: OpenedRun, result: Result, *, asked: int, with_truth: int, rewritten: int
+) -> list[str]:
     """Return notes on a run: what was asked, how, what cannot be scored, and how its file was read.
 
     Args:
@@ -20,6 +22,7 @@ def notes_on(run: OpenedRun, result: Result, *, asked: int, with_truth: int) -> 
         result: its result.
         asked: the number of items that were asked.
         with_truth: the number of these that have a ground truth.
+        rewritten: the number whose answer or ground truth is not written in canonical form.
     """
     return [
         *_unseen(run),
@@ -28,7 +31,7 @@ def notes_on(run: OpenedRun, result: Result, *, asked: int, with_truth: int) -> 
         *_without_truth(asked - with_truth),
         *_empty_strata(result),
         *_proposed(result),
-        *_rewritten(result.rewritten),
+        *_rewritten(rewritten),
         *run.notes,
     ]
 

@@ -10,12 +10,11 @@ from typing import NamedTuple
 from hdbench.answers.folders import RUN_FILE
 from hdbench.answers.json_files import is_result
 from hdbench.answers.run_parts import whole_run
-from hdbench.benchmarks.benchmark import Benchmark, NoBenchmarkError, load_benchmark
+from hdbench.benchmarks.benchmark import NoBenchmarkError, load_benchmark
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.score import Settings, score_loaded, with_names
 from hdbench.results.files import read_results
-from hdbench.results.record import item_set
 from hdbench.results.result import Result
 from hdbench.results.run_info import is_run, read_run_info
 from hdbench.results.run_names import Named, distinct_names, run_name
@@ -112,33 +111,6 @@ def _with_models(located: Sequence[_LocatedResult], names: Sequence[str]) -> lis
     return [run._replace(result=result) for run, result in zip(located, results, strict=True)]
 
 
-def benchmark_of(result: Result, benchmark: str | None = None, *, media: bool = False) -> Benchmark:
-    """Return the benchmark that a result was scored against.
-
-    Args:
-        result: the result.
-        benchmark: the folder of the benchmark; by default the one that the result names.
-        media: whether its media are needed.
-
-    Raises:
-        HdbenchError: the result names no benchmark, or the benchmark is missing or a different one.
-    """
-    loaded = load_benchmark(
-        benchmark or result.dataset.benchmark,
-        revision=None if benchmark else result.dataset.dataset_revision,
-        media=media,
-    )
-    if loaded.content_hash() != result.dataset.dataset_sha256:
-        raise HdbenchError(
-            "{benchmark}: is not what was scored: version {version}, and the result is for "
-            "{scored}: score the answers again",
-            benchmark=loaded.id,
-            version=loaded.spec.version,
-            scored=result.dataset.dataset_version,
-        )
-    return loaded
-
-
 def without_unbuilt(paths: Sequence[Path]) -> tuple[list[Path], dict[str, int]]:
     """Return runs without those in folders of runs whose benchmark is not there.
 
@@ -187,7 +159,7 @@ def with_same_items(
     """
     groups: dict[str, dict[str, Result]] = defaultdict(dict)
     for name, result in results.items():
-        groups[item_set(result.ids)][name] = result
+        groups[result.item_set][name] = result
     largest = max(groups.values(), key=len)
     left_out = results.keys() - largest.keys()
     in_folders = {

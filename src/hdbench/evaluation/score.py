@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +21,6 @@ from hdbench.evaluation.checks import Checks
 from hdbench.evaluation.notes import notes_on, reason_notes, text_notes
 from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.evaluation.shared_fields import EXAMPLES
-from hdbench.results.drafts import with_draft_warning
 from hdbench.results.files import answers_sha256
 from hdbench.results.items import ScoreCollector, prepare
 from hdbench.results.parts import AnswersRead, DraftedItems, ScoredDataset, ScoredFile
@@ -156,10 +155,10 @@ def score_loaded(
         answers = ScoredFile(path=name or str(predictions), sha256=answers_sha256(path))
         for model in run.models:
             for by_model, scored in zip(results, _scored(run, model, rules, bounds), strict=True):
-                result = replace(scored, answers=answers, model=model)
+                of_run: dict[str, Any] = {}
                 if (info := run.info) is not None:
-                    result = replace(result, model=model or info.model, run=info.for_result())
-                by_model[model] = with_draft_warning(result)
+                    of_run = {"model": model or info.model, "run": info.for_result()}
+                by_model[model] = scored.replaced(**{"answers": answers, "model": model} | of_run)
     return results
 
 
@@ -193,9 +192,7 @@ def with_names(results: Sequence[Result], names: Sequence[str]) -> list[Result]:
         raise HdbenchError("--name: is blank: give the model's name")
     remaining = iter(names)
     return [
-        with_draft_warning(replace(result, model=next(remaining).strip()))
-        if result.model is None
-        else result
+        result.replaced(model=next(remaining).strip()) if result.model is None else result
         for result in results
     ]
 
@@ -346,18 +343,24 @@ class _Scoring:
             RunWarning("ids", id_message(each), len(each.ids), answered, each.ids[:EXAMPLES])
             for each in answers.differences
         ]
-        reading = AnswersRead(
-            settings.read_as,
-            [
-                *notes_on(run, result, asked=answers.number, with_truth=items),
+        reading = AnswersRead.model_construct(
+            **settings.read_as._asdict(),
+            notes=[
+                *notes_on(
+                    run,
+                    result,
+                    asked=answers.number,
+                    with_truth=items,
+                    rewritten=self._collector.rewritten,
+                ),
                 *text_notes(self._collector.texts, self._collector.undivided),
                 *reason_notes(self._collector.reasons),
                 *names,
             ],
-            self._violations,
-            [*other_ids, *self._checks.warnings(result)],
+            schema_violations=self._violations,
+            warnings=[*other_ids, *self._checks.warnings(result)],
         )
-        return replace(result, reading=reading, usage=self._usage.amounts)
+        return result.replaced(reading=reading, usage=self._usage.amounts)
 
 
 def _dataset(

@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.by_column import by_column
 from hdbench.evaluation.score import Settings, score_loaded
-from hdbench.results.drafts import with_draft_warning
-from hdbench.results.files import given_options, read_records
-from hdbench.results.record import from_record, to_record
+from hdbench.results.files import given_options, read_record, read_records
 
 MAX_LINE = 300
 """Maximum number of characters shown of a difference: names and values are untrusted."""
@@ -21,8 +18,12 @@ MAX_LINE = 300
 DIGITS = 1e-9
 """Relative difference of numbers that count as equal: libraries compute intervals."""
 
-APART = {"also", "by_identifier", "benchmark", "dataset_revision", "ids", "notes"}
-APART |= {"public_since", "versions"}
+APART = {"also", "by_identifier", "ids", "versions"}
+APART_WITHIN = {
+    "answers": {"path"},
+    "dataset": {"benchmark", "dataset_revision", "public_since"},
+    "reading": {"notes"},
+}
 """The keys of records of their own, of what needs files that the result does not name, of what may
 be elsewhere or known better by now, and of the items, which are compared by their ids."""
 
@@ -77,7 +78,7 @@ def _records(path: Path) -> Iterator[tuple[str, Any]]:
 
 def _again(record: Any, where: str, answers: Path | None) -> dict[str, Any]:
     """Return the record of the same run, scored again in the same way."""
-    old = from_record(record, where)
+    old = read_record(record, where)
     benchmark = load_benchmark(old.dataset.benchmark, revision=old.dataset.dataset_revision)
     path = answers or Path(old.answers.path)
     if not path.exists():
@@ -91,14 +92,14 @@ def _again(record: Any, where: str, answers: Path | None) -> dict[str, Any]:
         options=given_options(old.metric, benchmark.spec.make_metric(old.metric.protocol)),
         errata=old.dataset.errata or "accepted",
         read_as=old.reading.read_as,
-        details="per_item" in record,
+        details=bool(old.per_item),
     )
     runs = list(score_loaded(benchmark, path, [settings])[0].values())
     if [run.model for run in runs] == [None]:  # it was named by `--name`
-        runs = [with_draft_warning(replace(runs[0], model=old.model))]
+        runs = [runs[0].replaced(model=old.model)]
     for run in runs:
         if run.model == old.model:
-            again = to_record(run, details=settings.details) | {"signature": old.signature}
+            again = run.to_dict() | {"signature": old.signature}
             if isinstance(by := record.get("by"), dict):
                 again["by"] = by_column(run, benchmark, str(by.get("column"))).to_dict()
             return again
@@ -112,11 +113,16 @@ def _again(record: Any, where: str, answers: Path | None) -> dict[str, Any]:
 
 def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return a record without what is apart, and with its items by their ids."""
-    columns = record["statistics"].items()
-    items = enumerate(record["ids"])
-    return {name: value for name, value in record.items() if name not in APART} | {
-        "answers": (record.get("answers") or {}).get("sha256"),
-        "statistics": {item: {name: column[n] for name, column in columns} for n, item in items},
+    columns = {**record["statistics"], "status": record["statuses"]}.items()
+    compared = {name: value for name, value in record.items() if name not in APART | {"statuses"}}
+    for name, apart in APART_WITHIN.items():
+        part = record.get(name, {})
+        compared[name] = {key: value for key, value in part.items() if key not in apart}
+    return compared | {
+        "statistics": {
+            item: {name: column[place] for name, column in columns}
+            for place, item in enumerate(record["ids"])
+        }
     }
 
 

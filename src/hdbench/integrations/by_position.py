@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from hdbench.answers import ReadAs
@@ -67,8 +66,8 @@ def score_by_position(
             answered += 1
     if is_documented:
         shared.check("predictions", answered)
-    read = AnswersRead(notes=reader.renamed_keys, from_file=False)
-    return replace(collector.result(), reading=read)
+    read = AnswersRead.model_construct(notes=reader.renamed_keys)
+    return collector.result().replaced(reading=read)
 
 
 def _reference(metric: Metric, position: int, encoded: str) -> Any:

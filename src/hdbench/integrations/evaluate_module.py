@@ -112,13 +112,17 @@ class MetricModule(evaluate.Metric):  # type: ignore[misc]  # evaluate is not ty
         )
         for note in result.reading.notes:
             warnings.warn(note, stacklevel=3)  # the caller of compute
-        figures, spread = result.to_dict(details=details), result.spread_dict()
         spec = configuration.benchmark
         benchmark = None if spec is None else (spec.name, spec.version)
         return {
-            **figures,
+            **result.figures,
+            "status": result.status,
+            "unparsable_kinds": result.kind_counts,
+            **({"strictly": result.strictly().rates} if result.strict_statistics else {}),
+            "protocol": metric.protocol,
             "signature": signature(metric, benchmark=benchmark),
-            **spread,
+            **result.spread_dict(),
+            **({"fields": result.field_rates(), "per_item": result.per_item} if details else {}),
         }
 
 

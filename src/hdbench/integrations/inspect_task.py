@@ -6,7 +6,6 @@ with `inspect eval hdbench/benchmark -T benchmark=someone/theircards`.
 
 import base64
 import json
-from collections import Counter
 from typing import Any
 
 from anyio import to_thread
@@ -157,7 +156,7 @@ def answer_scorer(benchmark: str, protocol: str = "documented") -> Scorer:
             explanation=_what_is_wrong(result.worst[0]),
             metadata={
                 "position": position,
-                "status": next(iter(result.status)),
+                "status": result.statuses[0],
                 "statistics": {name: column[0] for name, column in result.statistics.items()},
             },
         )
@@ -198,22 +197,19 @@ def figures(
             ((str(score.sample_id), score.score.metadata or {}) for score in scores),
             key=lambda item: item[1]["position"],
         )
-        result = Result(
+        result = Result.model_construct(
             metric=rules,
             ids=[item_id for item_id, _ in items],
-            status=Counter(metadata["status"] for _, metadata in items),
+            statuses=[metadata["status"] for _, metadata in items],
             statistics={
                 # A log from before a statistic was counted does not have it.
                 statistic: [metadata["statistics"].get(statistic, 0) for _, metadata in items]
                 for statistic in rules.statistics
             },
-            outcomes={},
-            worst=[],
-            per_item=[],
         )
         values = {
             figure: value
-            for figure, value in result.figures().items()
+            for figure, value in result.figures.items()
             if isinstance(value, int | float)
         }
         if len(set(result.ids)) == len(result.ids) and headline in result.intervals.figures:

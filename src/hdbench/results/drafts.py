@@ -1,44 +1,34 @@
 """Ground truths that were made by correcting drafts of the same model that is scored."""
 
-from dataclasses import replace
+from collections.abc import Iterable
 from pathlib import Path
 
 from hdbench.results.parts import DraftedItems
-from hdbench.results.result import Result
-from hdbench.results.run_info import NO_RUN
+from hdbench.results.run_info import NO_RUN, RunInfo
 from hdbench.results.run_names import run_name
-from hdbench.results.warning_texts import RunWarning, message
 
 
-def own_drafts(result: Result) -> int:
-    """Return how many of a result's ground truths were made from drafts of its run or model.
+def own_drafts(drafts: Iterable[DraftedItems], run: RunInfo, model: str | None, path: str) -> int:
+    """Return how many ground truths were made from drafts of a run or its model.
 
     A run counts as the same if it has the same name, and a model in whatever capitals, with or
     without its maker. A file of answers that named no model is known by the name of the file.
+
+    Args:
+        drafts: those that ground truths were made from.
+        run: what the run says about itself.
+        model: its model, if that is known.
+        path: where its answers are.
     """
-    return sum(draft.items for draft in result.dataset.drafts or () if _is_own(result, draft))
+    return sum(draft.items for draft in drafts if _is_own(draft, run, model, path))
 
 
-def with_draft_warning(result: Result) -> Result:
-    """Return a result that warns if its ground truths were made from drafts of its own model.
-
-    Call it whenever the model's name is known, or another one.
-    """
-    warnings = [warning for warning in result.reading.warnings if warning.kind != "drafted"]
-    count, items = own_drafts(result), len(result.ids)
-    if count:
-        text = message("drafted", count=count, items=items)
-        warnings.insert(0, RunWarning("drafted", text, count, items, []))
-    return replace(result, reading=replace(result.reading, warnings=warnings))
-
-
-def _is_own(result: Result, draft: DraftedItems) -> bool:
-    if result.model and draft.model and _is_same_model(result.model, draft.model):
+def _is_own(draft: DraftedItems, run: RunInfo, model: str | None, path: str) -> bool:
+    if model and draft.model and _is_same_model(model, draft.model):
         return True
-    if result.run != NO_RUN:
-        return result.run.run == draft.run
-    is_named_alike = run_name(Path(result.answers.path)) == draft.run
-    return draft.model in (draft.run, None) and is_named_alike
+    if run != NO_RUN:
+        return run.run == draft.run
+    return draft.model in (draft.run, None) and run_name(Path(path)) == draft.run
 
 
 def _is_same_model(one: str, other: str) -> bool:

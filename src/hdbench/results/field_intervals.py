@@ -1,7 +1,6 @@
 """Intervals for the F1 of each field."""
 
 from collections import defaultdict
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hdbench.scoring import make_metric
@@ -49,8 +48,7 @@ def field_intervals(result: "Result") -> "dict[str, Interval]":
                 column[place] = count
         names = ("true_positives", "false_positives", "false_negatives")
         statistics = dict.fromkeys(metric.statistics, [0.0] * len(result.ids))
-        alone = replace(
-            result,
+        alone = result.replaced(
             metric=metric,
             statistics={**statistics, **dict(zip(names, columns, strict=True))},
             per_item=[],

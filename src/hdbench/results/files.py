@@ -4,18 +4,19 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from hdbench.answers.json_files import is_one_object
 from hdbench.answers.members import Folder
 from hdbench.answers.run_parts import run_parts
+from hdbench.common.checked import validate
 from hdbench.common.jsonio import parse_file, whole_file
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import file_sha256, utf8_text
-from hdbench.errors import HdbenchError
-from hdbench.results.record import from_record, to_record
+from hdbench.common.written_by import check_written_by
+from hdbench.errors import HdbenchError, Message
 from hdbench.results.result import Result
 from hdbench.results.run_names import run_name
 from hdbench.scoring import make_metric
@@ -67,13 +68,14 @@ def given_options(metric: Metric, own: Metric | None = None) -> dict[str, Any]:
     return {name: value for name, value in metric.options.items() if value != defaults.get(name)}
 
 
-def write_results(path: Path, results: Sequence[Result], *, details: bool = False) -> None:
-    """Write the records of results; see `write_records`.
+def write_results(path: Path | str, results: Result | Iterable[Result]) -> None:
+    """Write one result as it is, and several as `{"runs": [result, …]}`.
 
     Raises:
         HdbenchError: see `write_records`, or an option names a field that no item has.
     """
-    write_records(path, [to_record(result, details=details) for result in results])
+    given = [results] if isinstance(results, Result) else results
+    write_records(Path(path), [result.to_dict() for result in given])
 
 
 def write_records(path: Path, records: Sequence[dict[str, Any]]) -> None:
@@ -99,7 +101,7 @@ def _indented(value: Any, margin: str = "") -> Iterator[str]:
     if isinstance(value, dict) and value:
         yield "{\n"
         for index, (key, child) in enumerate(value.items()):
-            yield f"{comma if index else ''}{inner}{_compact(key)}: "
+            yield f"{comma if index else ''}{inner}{_compact(str(key))}: "
             yield from _indented(child, inner)
         yield f"\n{margin}}}"
     elif isinstance(value, list) and value and isinstance(value[0], dict):
@@ -120,8 +122,7 @@ def read_result(path: Path | str) -> Result:
     """Return the result in a file that `hdbench score --json` wrote.
 
     Its figures are computed from its statistics, and those in the file are ignored: `hdbench
-    verify` compares them. `worst` is empty, and so is `per_item` if the file was written without
-    details.
+    verify` compares them.
 
     Raises:
         HdbenchError: see `read_results`, or the file holds several runs.
@@ -147,7 +148,7 @@ def read_results(path: Path | str) -> dict[str, Result]:
     path = Path(path)
     results: dict[str, Result] = {}
     for where, record in read_records(path).items():
-        result = from_record(record, where)
+        result = read_record(record, where)
         name = run_name(path) if result.model is None else result.model
         if name in results:
             raise HdbenchError(
@@ -155,6 +156,25 @@ def read_results(path: Path | str) -> dict[str, Result]:
             )
         results[name] = result
     return results
+
+
+def read_record(record: Any, where: str) -> Result:
+    """Return the result that JSON data from anywhere describe.
+
+    Raises:
+        HdbenchError: it is not a result, or follows other rules; the message names the key.
+    """
+    if not isinstance(record, dict) or not {"metric", "statistics"} <= record.keys():
+        raise HdbenchError(
+            "{place}: not a result with per-item statistics (no metric, statistics): write one "
+            "with hdbench score --json",
+            place=where,
+        )
+    versions = record.get("versions")
+    version = versions.get("hdbench") if isinstance(versions, dict) else None
+    check_written_by(version, where, Message("score the answers again"))
+    result = validate(Result, record, Path(where))
+    return result.replaced(run=result.run.for_result())
 
 
 def read_records(path: Path) -> dict[str, Any]:

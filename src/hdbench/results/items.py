@@ -72,7 +72,15 @@ class ScoredItem:
         return self.metric.explain(self.score, self.prepared)
 
     def details(self) -> dict[str, Any]:
-        """Return the outcomes of its fields and its statistics, as JSON data."""
+        """Return the outcomes of its fields and its statistics, as JSON data.
+
+        `lists` has the items of lists by outcome, which are no fields, though they count as such.
+        """
+        items_of_lists = {
+            outcome: [path for path in paths if path.endswith("[]")]
+            for outcome, paths in self.score.fields.items()
+        }
+        lists = {outcome: paths for outcome, paths in items_of_lists.items() if paths}
         return {
             "id": self.answer.id,
             "status": self.status,
@@ -82,6 +90,7 @@ class ScoredItem:
                 | ({} if match.record is None else {"record": match.record})
                 for match in self.matches
             ],
+            **({"lists": lists} if lists else {}),
         }
 
 
@@ -98,18 +107,19 @@ class ScoreCollector:
     Attributes:
         texts: how many answers were texts that stand for a record.
         undivided: how many of them have no page break, though the ground truth has several pages.
+        rewritten: how many answers or ground truths are not written in canonical form.
         reasons: why items have no answer, as far as it is said, each cut → how many these are.
     """
 
     def __init__(self, metric: Metric, *, details: bool = False) -> None:
         self._metric, self._details = metric, details
-        self.texts = self.undivided = 0
+        self.texts = self.undivided = self.rewritten = 0
         self.reasons: Counter[str] = Counter()
         self._columns: dict[str, list[float]] = {name: [] for name in metric.statistics}
         self._rows: list[list[float]] = []  # of the last items, not yet in the columns
         self._ids: list[str] = []
         self._statuses: list[Status] = []
-        self._kinds: Counter[Kind] = Counter()
+        self._kinds: dict[str, Kind] = {}
         self._strict: dict[str, Mapping[str, float]] = {}
         self._other_errata: dict[str, Mapping[str, float]] = {}
         self._strata: list[int] = []
@@ -117,7 +127,6 @@ class ScoreCollector:
         self._fields = defaultdict(lambda: {outcome: Counter() for outcome in OUTCOMES})
         self._per_item: list[dict[str, Any]] = []
         self._worst: list[ScoredItem] = []
-        self._rewritten = 0
 
     def add(self, answer: Answer, prepared: Any, stratum: int | None = None) -> ScoredItem | None:
         """Score an item.
@@ -149,11 +158,11 @@ class ScoreCollector:
         self._ids.append(answer.id)
         self._statuses.append(status)
         if score.rewritten:
-            self._rewritten += 1
+            self.rewritten += 1
         if stratum is not None:
             self._strata.append(stratum)
         if kind := _kind(answer, coverage):
-            self._kinds[kind] += 1
+            self._kinds[answer.id] = kind
         elif coverage == "answered" and status != "clean":
             lost = metric.score(None, prepared).statistics
             self._strict[answer.id] = {name: number for name, number in lost.items() if number}
@@ -211,22 +220,20 @@ class ScoreCollector:
         for by_outcome in self._fields.values():
             for outcome, counts in by_outcome.items():
                 outcomes[outcome].update(counts)
-        result = Result(
+        result = Result.model_construct(
             metric=self._metric,
             ids=self._ids,
-            status=Counter(self._statuses),
+            statuses=self._statuses,
             statistics=self._columns,
             outcomes=outcomes,
             strata=self._strata,
             stratum_outcomes=dict(self._fields) if self._strata else {},
-            statuses=self._statuses,
             kinds=self._kinds,
             strict_statistics=self._strict,
             other_errata=self._other_errata,
             worst=[item.details() for item in self._worst],
             per_item=self._per_item,
             dataset=dataset,
-            rewritten=self._rewritten,
         )
         self._metric.check_totals(result.totals)
         return result

@@ -1,21 +1,28 @@
 """The parts of a result: what was scored, against what, how it was read, and with what."""
 
 import platform
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeGuard
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+)
 
 from hdbench import __version__
-from hdbench.answers import ReadAs
+from hdbench.answers import READING, ReadAs
 from hdbench.answers.batches import MAX_NUMBER
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.sample import Sample
 from hdbench.benchmarks.spec import ItemName
-from hdbench.results.warning_texts import RunWarning
+from hdbench.common.checked import unfit
+from hdbench.common.texts import LANGUAGES
+from hdbench.results.warning_texts import RunWarning, in_words
 
 
 class ResultPart(BaseModel):
@@ -63,6 +70,79 @@ class ScoredFile(ResultPart):
 
 
 NO_FILE = ScoredFile.model_construct(path="", sha256="")  # building validators takes time
+
+
+MAX_MESSAGE = 10_000
+"""Maximum number of characters in a warning in words; those of the checks have some 300."""
+
+
+def counts_of(value: Any) -> dict[str, dict[str, int]]:
+    """Return counts by name in objects by name: by hand, as pydantic would list every wrong one."""
+    if not isinstance(value, dict) or not all(
+        isinstance(counts, dict)
+        and all(type(count) is int and 0 <= count <= MAX_NUMBER for count in counts.values())
+        for counts in value.values()
+    ):
+        raise unfit("is not an object of counts by name")
+    return value
+
+
+def are_texts(value: Any) -> TypeGuard[list[str]]:
+    """Return whether a value is a list of texts."""
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+def _texts_of(value: Any) -> list[str]:
+    if not are_texts(value):
+        raise unfit("is not a list of texts")
+    return value
+
+
+def _warnings_of(value: Any) -> list[RunWarning]:
+    if not isinstance(value, list) or not all(map(_is_warning, value)):
+        raise unfit("not all have {keys}", keys=", ".join(_WARNING))
+    return [
+        RunWarning(
+            warning["kind"],
+            {name: warning[name] for name in ("key", "values")},
+            *(warning[name] for name in ("count", "of", "ids")),
+        )
+        for warning in value
+        if warning["kind"] != "drafted"  # which follows from the drafts of the dataset
+    ]
+
+
+_WARNING = {"kind": str, "message": str, "count": int, "of": int, "ids": list}
+_WARNING |= {"key": str, "values": dict}
+
+
+def _is_warning(value: Any) -> bool:
+    if not (
+        isinstance(value, dict)
+        and value.keys() == _WARNING.keys()
+        and all(type(value[name]) is kind for name, kind in _WARNING.items())
+        and are_texts(value["ids"])
+    ):
+        return False
+    try:
+        return all(
+            len(in_words(value["key"], value["values"], language)) <= MAX_MESSAGE
+            for language in LANGUAGES
+        )
+    except ValueError:
+        return False
+
+
+Texts = Annotated[list[str], PlainValidator(_texts_of)]
+
+Counts = Annotated[dict[str, dict[str, int]], PlainValidator(counts_of)]
+"""Name → name → count."""
+
+Warnings = Annotated[
+    list[RunWarning],
+    PlainValidator(_warnings_of),
+    PlainSerializer(lambda warnings: [warning.to_dict() for warning in warnings]),
+]
 
 
 def _checked_day(text: str) -> str:
@@ -114,52 +194,33 @@ class ScoredDataset(ResultPart):
     errata: Literal["proposed"] | None = None
     people: Ceiling | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON data, without what is not known, except for the revision."""
-        data = self.model_dump(mode="json") if self.benchmark else {}
-        return {
-            name: value
-            for name, value in data.items()
-            if value is not None or name == "dataset_revision"
-        }
-
 
 NO_DATASET = ScoredDataset.model_construct()
 
-ALWAYS = ("benchmark", "dataset_version", "dataset_sha256", "headline", "higher_is_better")
-"""The keys that a record has of each dataset."""
 
-
-@dataclass(frozen=True)
-class AnswersRead:
+class AnswersRead(ResultPart):
     """The reading of a file of answers, and what it showed.
 
     Attributes:
-        read_as: how it was read.
+        version: the version of the reading rules, `hdbench.answers.READING`.
+        strict: see `ReadAs`.
+        as_given: see `ReadAs`.
         notes: what to know about it, one line each.
         schema_violations: field → rule of the schema → how often it was violated.
         warnings: what to look at.
-        from_file: whether the answers came from a file.
     """
 
-    read_as: ReadAs = ReadAs()
-    notes: Sequence[str] = ()
-    schema_violations: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    warnings: Sequence[RunWarning] = ()
-    from_file: bool = True
+    version: int = Field(default=READING, ge=1)
+    strict: bool = False
+    as_given: bool = False
+    notes: Texts = []
+    schema_violations: Counts = {}
+    warnings: Warnings = []
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON data; empty if the answers did not come from a file."""
-        if not self.from_file:
-            return {}
-        return {
-            **self.read_as._asdict(),
-            "notes": list(self.notes),
-            "schema_violations": {
-                name: dict(rules) for name, rules in self.schema_violations.items()
-            },
-            "warnings": [warning.to_dict() for warning in self.warnings],
-        }
+    @property
+    def read_as(self) -> ReadAs:
+        """How it was read."""
+        return ReadAs(self.strict, self.as_given)
 
 
-NOT_READ = AnswersRead(from_file=False)
+NOT_READ = AnswersRead.model_construct()

@@ -1,28 +1,50 @@
 """The result of scoring one set of answers."""
 
+import dataclasses
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
+from pydantic import (
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    StringConstraints,
+    ValidationInfo,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
+
+from hdbench import __version__
 from hdbench.answers import READING, ReadAs
 from hdbench.answers.answer import KINDS, LOST, OTHER_FORMATS, STATUSES, Kind, Status
+from hdbench.answers.batches import MAX_NUMBER
 from hdbench.benchmarks.sample import Weighed, weighed
-from hdbench.errors import Message
+from hdbench.common.checked import unfit
+from hdbench.errors import HdbenchError, Message
+from hdbench.results.drafts import own_drafts
 from hdbench.results.parts import (
     NO_DATASET,
     NO_FILE,
     NOT_READ,
     AnswersRead,
+    ResultPart,
     ScoredDataset,
     ScoredFile,
     Versions,
+    are_texts,
+    counts_of,
     installed_versions,
 )
 from hdbench.results.run_info import NO_RUN, RunInfo
 from hdbench.results.usage import AmountUsed
+from hdbench.results.warning_texts import RunWarning, message
+from hdbench.scoring import METRICS, check_headline, make_metric
 from hdbench.scoring.metric import (
     OUTCOMES,
     FieldMatch,
@@ -35,75 +57,259 @@ from hdbench.scoring.metric import (
 if TYPE_CHECKING:
     from hdbench.display.style import Plot
     from hdbench.display.table import RowTable
+    from hdbench.results.selection import Choice
     from hdbench.scoring.analysis.error_classes import ErrorClass
     from hdbench.statistics.bootstrap import Interval, Intervals
     from hdbench.statistics.effort import Effort
 
+MAX_WHY = 500
+"""Maximum number of characters shown of an error in an option, whose value may be long."""
 
-@dataclass(frozen=True, repr=False)
-class Result:
+_MATCH = {field.name for field in dataclasses.fields(FieldMatch)} - {"record"}
+
+
+_UsedName = Annotated[str, StringConstraints(pattern="^(input_tokens|output_tokens|seconds)$")]
+
+
+class _Rules(ResultPart):
+    """A metric as a file of results names it."""
+
+    name: str
+    rules: int
+    protocol: str
+    options: dict[str, Any]
+
+
+def _metric_of(value: Any) -> Metric:
+    """Return the metric that a file names: other rules have other statistics."""
+    if not isinstance(value, dict):
+        raise unfit("is not an object with name, rules, protocol and options")
+    written = _Rules.model_validate(value)
+    known = METRICS.get(written.name)
+    if known is None:
+        raise unfit(
+            "no {metric!r} in hdbench {version}", metric=written.name[:100], version=__version__
+        )
+    if written.rules != known.rules:
+        raise unfit(
+            "scored under rules {then} of {metric}, and this hdbench {version} has rules {now}: "
+            "score the answers again, or use the hdbench version that the file names under "
+            "versions",
+            then=written.rules,
+            metric=written.name,
+            version=__version__,
+            now=known.rules,
+        )
+    try:
+        defaults = make_metric(written.name, written.protocol).options
+        # A default may be shown as a value that the metric does not accept: weights of 1 mean no
+        # weights.
+        options = {
+            option: given
+            for option, given in written.options.items()
+            if option not in defaults or given != defaults[option]
+        }
+        return make_metric(written.name, written.protocol, **options)
+    except HdbenchError as error:
+        raise unfit("{why}", why=str(error)[:MAX_WHY]) from error
+
+
+def _rules_of(metric: Metric) -> dict[str, Any]:
+    return {
+        "name": metric.name,
+        "rules": metric.rules,
+        "protocol": metric.protocol,
+        "options": dict(metric.options),
+    }
+
+
+class Result(ResultPart):
     """The figures of one set of answers, with what is needed to trust and recompute them.
 
     Attributes:
+        model: the model that answered, if that is known: a file may have several.
         metric: the metric with its protocol and options.
+        dataset: what was scored against.
+        reading: how the answers were read, and what that showed.
+        answers: the file or folder that was scored.
+        run: what the run says about itself; see `RunInfo.for_result`.
+        usage: `input_tokens`, `output_tokens`, `seconds` → what the answers used; only those that
+            are known at all.
+        versions: the versions with which it was scored.
         ids: the items' ids, in the dataset's order.
-        status: what was done to read an answer → number of items; together these are all items.
-        statistics: name of a statistic → its value for each item.
-        outcomes: outcome → how often each field had it.
-        worst: what became of the items with the lowest figures, the lowest first.
-        per_item: what became of every item; empty unless details were asked for.
-        kinds: what an unparsable answer was → number of items; without those that only strict
+        statuses: what was done to read the answer to each item.
+        kinds: id → what its answer was, if that is unparsable; without those that only strict
             reading rejects.
+        statistics: name of a statistic → its value for each item.
         strict_statistics: id → the statistics that an item would have if only valid JSON counted,
             for those items whose answer is a record but was not valid JSON only; without those that
             are zero.
         other_errata: id → the statistics that an item would have if the proposed corrections of its
             ground truth counted, or, where they count, if they did not; only for items that have
-            any. Files of results do not keep it.
-        dataset: what was scored against.
-        reading: how the answers were read, and what that showed.
-        reading_version: the version of the reading rules, `hdbench.answers.READING`.
-        answers: the file or folder that was scored.
-        model: the model that answered, if that is known: a file may have several.
-        run: what the run says about itself; see `RunInfo.for_result`.
-        usage: `input_tokens`, `output_tokens`, `seconds` → what the answers used; only those that
-            are known at all.
-        versions: the versions with which it was scored.
+            any.
         strata: each item's stratum, if the benchmark is a stratified sample; otherwise empty. The
             rates are then estimates for the whole.
-        stratum_outcomes: stratum → `outcomes` of its items.
         item_weights: the items' weights, if they are some of the items of a stratified sample.
-        statuses: what was done to read the answer to each item; empty in a result that was read
-            from a file without details.
-        rewritten: the number of items whose answer or ground truth is not written in canonical
-            form. Files of results do not keep it.
+        outcomes: outcome → how often each field had it.
+        stratum_outcomes: stratum → `outcomes` of its items.
+        worst: what became of the items with the lowest figures, the lowest first.
+        per_item: what became of every item; empty unless details were asked for.
     """
 
-    metric: Metric
-    ids: Sequence[str]
-    status: Mapping[Status, int]
-    statistics: Mapping[str, Sequence[float]]
-    outcomes: Mapping[Outcome, Mapping[str, int]]
-    worst: list[dict[str, Any]]
-    per_item: list[dict[str, Any]]
-    kinds: Mapping[Kind, int] = field(default_factory=dict)
-    strict_statistics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    other_errata: Mapping[str, Mapping[str, float]] = field(default_factory=dict, compare=False)
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    model: str | None = None
+    metric: Annotated[Metric, PlainValidator(_metric_of), PlainSerializer(_rules_of)]
     dataset: ScoredDataset = NO_DATASET
     reading: AnswersRead = NOT_READ
-    reading_version: int = READING
     answers: ScoredFile = NO_FILE
-    model: str | None = None
     run: RunInfo = NO_RUN
-    usage: Mapping[str, AmountUsed] = field(default_factory=dict)
-    versions: Versions = field(default_factory=installed_versions)
-    strata: Sequence[int] = ()
-    stratum_outcomes: Mapping[int, Mapping[Outcome, Mapping[str, int]]] = field(
+    usage: dict[_UsedName, AmountUsed] = Field(default_factory=dict)
+    versions: Versions = Field(default_factory=installed_versions)
+    ids: list[str]
+    statuses: list[Status]
+    kinds: dict[str, Kind] = Field(default_factory=dict)
+    statistics: Mapping[str, Sequence[float]]
+    strict_statistics: Mapping[str, Mapping[str, float]] = Field(default_factory=dict)
+    other_errata: Mapping[str, Mapping[str, float]] = Field(default_factory=dict)
+    strata: list[int] = Field(default_factory=list, validate_default=True)
+    item_weights: list[float] | None = None
+    outcomes: Mapping[Outcome, Mapping[str, int]] = Field(default_factory=dict)
+    stratum_outcomes: Mapping[int, Mapping[Outcome, Mapping[str, int]]] = Field(
         default_factory=dict
     )
-    item_weights: Sequence[float] | None = None
-    statuses: Sequence[Status] = field(default=(), compare=False)
-    rewritten: int = field(default=0, compare=False)
+    per_item: list[dict[str, Any]] = Field(default_factory=list)
+    worst: list[dict[str, Any]] = Field(default_factory=list)
+
+    @field_validator("dataset", mode="after")
+    @classmethod
+    def _is_ranked_by_a_rate(cls, dataset: ScoredDataset, info: ValidationInfo) -> ScoredDataset:
+        if dataset.headline and "metric" in info.data:
+            try:
+                check_headline(info.data["metric"].name, dataset.headline)
+            except HdbenchError as error:
+                raise unfit("{why}", why=error) from error
+        return dataset
+
+    @field_validator("ids", mode="plain")
+    @classmethod
+    def _differ(cls, ids: Any) -> list[str]:
+        if not are_texts(ids) or len(set(ids)) < len(ids):
+            raise unfit("is not a list of texts that are all different")
+        return ids
+
+    @field_validator("statuses", mode="plain")
+    @classmethod
+    def _are_statuses(cls, statuses: Any, info: ValidationInfo) -> list[Status]:
+        _check_column(statuses, info)
+        if not set(STATUSES).issuperset(map(str, statuses)):
+            raise unfit("are not all of {choices}", choices=", ".join(STATUSES))
+        return [*statuses]
+
+    @field_validator("kinds", mode="plain")
+    @classmethod
+    def _are_kinds(cls, kinds: Any) -> dict[str, Kind]:
+        if not isinstance(kinds, dict) or not set(KINDS).issuperset(map(str, kinds.values())):
+            raise unfit("are not all of {choices}", choices=", ".join(KINDS))
+        return kinds
+
+    @field_validator("statistics", mode="plain")
+    @classmethod
+    def _are_columns(cls, columns: Any, info: ValidationInfo) -> dict[str, list[float]]:
+        if not isinstance(columns, dict):
+            raise unfit("is not an object of names and lists")
+        metric, ids = info.data.get("metric"), info.data.get("ids")
+        for name, column in columns.items():
+            of = _statistic(name, metric)
+            _check_column(column, info, of)
+            _check_numbers(column, of)
+        if metric is None or ids is None:
+            return columns
+        return dict.fromkeys(metric.statistics, [0.0] * len(ids)) | columns
+
+    @field_serializer("statistics")
+    def _without_zeros(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: column for name, column in columns.items() if any(column)}
+
+    @field_validator("strict_statistics", "other_errata", mode="plain")
+    @classmethod
+    def _are_of_items(cls, by_item: Any, info: ValidationInfo) -> dict[str, dict[str, float]]:
+        if not isinstance(by_item, dict) or not all(
+            isinstance(statistics, dict) for statistics in by_item.values()
+        ):
+            raise unfit("is not an object of ids and statistics")
+        for statistics in by_item.values():
+            for name, value in statistics.items():
+                _check_numbers([value], _statistic(name, info.data.get("metric")))
+        return by_item
+
+    @field_validator("strata", mode="plain")
+    @classmethod
+    def _are_strata(cls, strata: Any, info: ValidationInfo) -> list[int]:
+        sample = info.data["dataset"].sample if "dataset" in info.data else None
+        number = len(sample.strata) if sample else 0
+        if number <= 1:
+            return []
+        _check_column(strata, info)
+        if not all(type(stratum) is int and 0 <= stratum < number for stratum in strata):
+            raise unfit("is not a list of the stratum of each id")
+        return [*strata]
+
+    @field_validator("item_weights", mode="plain")
+    @classmethod
+    def _are_weights(cls, weights: Any, info: ValidationInfo) -> list[float] | None:
+        if weights is not None:
+            _check_column(weights, info)
+            _check_numbers(weights)
+        return None if weights is None else [*weights]
+
+    @field_validator("outcomes", mode="plain")
+    @classmethod
+    def _are_outcomes(cls, outcomes: Any) -> Mapping[Outcome, Mapping[str, int]]:
+        return _outcomes_of(outcomes)
+
+    @field_validator("stratum_outcomes", mode="plain")
+    @classmethod
+    def _are_outcomes_of_strata(
+        cls, by_stratum: Any, info: ValidationInfo
+    ) -> Mapping[int, Mapping[Outcome, Mapping[str, int]]]:
+        strata = set(info.data.get("strata", ()))
+        if not isinstance(by_stratum, dict) or not by_stratum.keys() <= set(map(str, strata)):
+            raise unfit("is not an object of outcomes by stratum")
+        return {int(stratum): _outcomes_of(counts) for stratum, counts in by_stratum.items()}
+
+    @field_validator("per_item", "worst", mode="plain")
+    @classmethod
+    def _are_items(cls, items: Any, info: ValidationInfo) -> list[dict[str, Any]]:
+        if not isinstance(items, list):
+            raise unfit("is not a list")
+        if items and info.field_name == "per_item":
+            _check_column(items, info)
+        if not items or not {"metric", "ids"} <= info.data.keys():
+            return items
+        # Those with the lowest figures stand in another order.
+        ids = info.data["ids"] if info.field_name == "per_item" else [None] * len(items)
+        for number, (item, expected) in enumerate(zip(items, ids, strict=True)):
+            if not _is_item(item, expected, info.data["metric"]):
+                raise unfit(
+                    "{number}: is not that item with its status, statistics and fields: score the "
+                    "answers again",
+                    number=number,
+                )
+        return items
+
+    @model_validator(mode="after")
+    def _has_figures(self) -> Self:
+        try:  # with sums that no answers give, a rate may be infinite
+            json.dumps([self.rates, self.field_rates()], allow_nan=False)
+        except (ValueError, ArithmeticError, HdbenchError) as error:
+            raise unfit("no figures follow from its statistics: {why}", why=error) from error
+        return self
+
+    def replaced(self, **changes: Any) -> "Result":
+        """Return the same result with other values of some attributes, which are not checked."""
+        own = {name: getattr(self, name) for name in type(self).model_fields}
+        return self.model_construct(**(own | changes))
 
     def __repr__(self) -> str:
         """Return what was scored, the primary metric and the coverage."""
@@ -158,6 +364,12 @@ class Result:
         return field_intervals(self)
 
     @cached_property
+    def status(self) -> dict[Status, int]:
+        """What was done to read an answer → number of items; together these are all items."""
+        counts = Counter(self.statuses)
+        return {status: counts[status] for status in STATUSES}
+
+    @cached_property
     def totals(self) -> dict[str, float]:
         """Each statistic added up over the items, and their number, `items`."""
         columns = self.statistics.items()
@@ -191,7 +403,7 @@ class Result:
         """The conditions, besides metric and options, that compared figures have in common."""
         sample = self.dataset.sample
         return {
-            "reading": self.reading_version,
+            "reading": self.reading.version,
             "options of reading": list(self.reading.read_as.names),
             "dataset_sha256": self.dataset.dataset_sha256 or None,
             "sample": sample and sample.model_dump(mode="json"),
@@ -237,6 +449,25 @@ class Result:
             return counted
         return _with_counts(self.metric, self.metric.rates(self.population_totals), counted)
 
+    @cached_property
+    def item_set(self) -> str:
+        """A name for its set of items, within which results are compared; see `item_set`."""
+        return item_set(self.ids)
+
+    @cached_property
+    def warnings(self) -> list[RunWarning]:
+        """What to look at in this run, with the drafts of its own that became ground truths."""
+        count, items = self.own_drafts, len(self.ids)
+        text = message("drafted", count=count, items=items)
+        drafted = [RunWarning("drafted", text, count, items, [])] if count else []
+        return [*drafted, *self.reading.warnings]
+
+    @cached_property
+    def own_drafts(self) -> int:
+        """How many of its ground truths were made from drafts of its run or model."""
+        drafts = self.dataset.drafts or ()
+        return own_drafts(drafts, self.run, self.model, self.answers.path)
+
     @property
     def headline(self) -> str:
         """The name of the figure used for ranking: the benchmark's, else the metric's first."""
@@ -265,7 +496,7 @@ class Result:
             self.metric,
             self.reading.read_as,
             self.versions,
-            reading_version=self.reading_version,
+            reading_version=self.reading.version,
             errata=self.dataset.errata,
         )
 
@@ -308,10 +539,16 @@ class Result:
 
         return errors_by_class(self.per_item, self.item_errors, self.metric)
 
+    @cached_property
+    def kind_counts(self) -> dict[Kind, int]:
+        """What unparsable answers are → their number, in the order of `KINDS`."""
+        counts = Counter(self.kinds.values())
+        return {kind: counts[kind] for kind in KINDS if counts[kind]}
+
     @property
     def in_other_formats(self) -> int:
         """The number of unparsable answers that are data, but not in JSON: XML, YAML, tables."""
-        return sum(self.kinds.get(kind, 0) for kind in OTHER_FORMATS)
+        return sum(kind in OTHER_FORMATS for kind in self.kinds.values())
 
     @property
     def strict_headline(self) -> float | None:
@@ -326,13 +563,10 @@ class Result:
 
         It has the figures and their intervals, but not what became of single fields and items.
         """
-        clean, unanswered = self.status["clean"], self.status["unanswered"]
-        status: Counter[Status] = Counter({"clean": clean, "unanswered": unanswered})
-        status["unparsable"] = len(self.ids) - clean - unanswered
-        return replace(
-            self._with_statistics(self.strict_statistics),
-            status=status,
-            reading=replace(self.reading, read_as=self.reading.read_as._replace(strict=True)),
+        kept = ("clean", "unanswered")
+        return self._with_statistics(self.strict_statistics).replaced(
+            statuses=[each if each in kept else "unparsable" for each in self.statuses],
+            reading=self.reading.model_copy(update={"strict": True}),
         )
 
     def under_other_errata(self) -> "Result":
@@ -348,64 +582,79 @@ class Result:
         A statistic that an item lacks there is zero.
         """
         changed = [(index, other[item]) for index, item in enumerate(self.ids) if item in other]
-        return replace(
-            self,
+        return self.replaced(
             statistics={
                 name: _replaced(column, ((index, row.get(name, 0)) for index, row in changed))
                 for name, column in self.statistics.items()
             },
             strict_statistics={},
             other_errata={},
-            outcomes={outcome: {} for outcome in OUTCOMES},
+            outcomes={},
             stratum_outcomes={},
             worst=[],
             per_item=[],
         )
 
-    def of_items(self, positions: Sequence[int]) -> "Result":
-        """Return the result of some of the items, with its rates and their intervals.
+    def filter(
+        self, items: "Iterable[str] | Choice | None" = None, /, **columns: object
+    ) -> "Result":
+        """Return the result of some of the items, with all that it knows of them.
 
-        It does not have what became of single fields and items. In a stratified sample, the items
-        keep their weights, so that rates are estimates for all such items of the population.
+        In a stratified sample, the items keep their weights, so that rates are estimates for all
+        such items of the population. What is known of the run as a whole stays as it is: its
+        warnings and notes are about all of its items, and what it used is left out.
+
+        Args:
+            items: their ids, or a function that is given each row of `items`, and says whether the
+                item is among them.
+            columns: column of the benchmark → the value that the items have in it; several columns
+                have to fit.
+
+        Raises:
+            HdbenchError: there is no such id or column, or no item is left.
+
+        Example:
+            >>> import hdbench as hd
+            >>> truths = {"a": {"year": 1924}, "b": {"year": 1925}}
+            >>> result = hd.score(truths, {"a": {"year": 1924}}, metric="record_f1")
+            >>> result.filter(["a"]).value, result.filter(lambda item: item["perfect"] == 0).ids
+            (1.0, ['b'])
         """
+        from hdbench.results.selection import filtered  # noqa: PLC0415  as for all that shows it
 
-        def chosen(column: Sequence[Any]) -> list[Any]:
-            return [column[position] for position in positions] if column else []
+        return filtered(self, items, columns)
 
-        statuses = chosen(self.statuses)
-        return replace(
-            self,
-            ids=chosen(self.ids),
-            status=Counter(statuses),
-            statistics={name: chosen(column) for name, column in self.statistics.items()},
-            strict_statistics={},
-            other_errata={},
-            outcomes={outcome: {} for outcome in OUTCOMES},
-            kinds={},
-            worst=[],
-            per_item=[],
-            strata=chosen(self.strata),
-            stratum_outcomes={},
-            item_weights=None if self.weighed is None else chosen(self.weighed.weights),
-            statuses=statuses,
-        )
+    def by(self, column: "str | Mapping[str, Any]") -> "dict[str | None, Result]":
+        """Return value → the result of the items that have it in a column; see `filter`.
 
+        Many numbers or dates are cut into up to five ranges; see `hdbench.common.grouping`.
+
+        Args:
+            column: a column of the benchmark, or id → value.
+
+        Returns:
+            In the order of the values; None for the items without one comes last.
+
+        Raises:
+            HdbenchError: there is no such column, or an item is not in the dictionary.
+
+        Example:
+            >>> import hdbench as hd
+            >>> truths = {"a": {"year": 1924}, "b": {"year": 1935}}
+            >>> result = hd.score(truths, {"a": {"year": 1924}}, metric="record_f1")
+            >>> by_decade = result.by({"a": "1920s", "b": "1930s"})
+            >>> {decade: part.value for decade, part in by_decade.items()}
+            {'1920s': 1.0, '1930s': 0.0}
+        """
+        from hdbench.results.selection import by  # noqa: PLC0415  as for all that shows it
+
+        return by(self, column)
+
+    @cached_property
     def figures(self) -> dict[str, Any]:
-        """Return the rates, the coverage, and the protocol and signature, as JSON data."""
-        return {
-            **self.rates,
-            "items": len(self.ids),
-            "answered": self.answered,
-            **{status: self.status[status] for status in LOST},
-            "status": {status: self.status[status] for status in STATUSES},
-            "unparsable_kinds": {kind: self.kinds[kind] for kind in KINDS if self.kinds.get(kind)},
-            **({"strictly": self._strict_rates} if self.strict_statistics else {}),
-            "protocol": self.metric.protocol,
-            "signature": self.signature,
-            **self.dataset.to_dict(),
-            **({"estimated": self.estimated} if self.estimated else {}),
-            **self.reading.to_dict(),
-        }
+        """The rates, and how many items there are, answered, unanswered and unparsable."""
+        coverage = {"items": len(self.ids), "answered": self.answered}
+        return self.rates | coverage | {str(status): self.status[status] for status in LOST}
 
     @cached_property
     def _strict_rates(self) -> dict[str, Any]:
@@ -424,14 +673,97 @@ class Result:
         estimated = self.metric.field_rates(self.population_totals, self.population_outcomes)
         return _with_counts(self.metric, estimated, counted)
 
-    def to_dict(self, *, details: bool = False) -> dict[str, Any]:
-        """Return the figures, and with details also `fields` and `per_item`.
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON data: what follows from it, for readers, and all that it is made of.
+
+        Statistics that are zero for every item are left out.
 
         Raises:
             HdbenchError: an option names a field that no item has.
         """
-        fields = self.field_rates()
-        return self.figures() | ({"fields": fields, "per_item": self.per_item} if details else {})
+        data = self.model_dump(exclude_none=True, warnings=False)
+        data["reading"]["warnings"] = [warning.to_dict() for warning in self.warnings]
+        return {
+            "figures": self.figures,
+            **({"strictly": self._strict_rates} if self.strict_statistics else {}),
+            **({"estimated": self.estimated} if self.estimated else {}),
+            "status": self.status,
+            "unparsable_kinds": self.kind_counts,
+            "signature": self.signature,
+            "item_set": self.item_set,
+            **self.spread_dict(),
+            "fields": self.field_rates(),
+            **({"errors": self.errors_by_class} if self.per_item else {}),
+            **data,
+        }
+
+
+def _outcomes_of(value: Any) -> Mapping[Outcome, Mapping[str, int]]:
+    counts = counts_of(value)
+    if not counts.keys() <= set(OUTCOMES):
+        raise unfit("are not all of {choices}", choices=", ".join(OUTCOMES))
+    return counts  # type: ignore[return-value]
+
+
+def _check_column(column: Any, info: ValidationInfo, of: str = "") -> None:
+    items = len(info.data.get("ids", ()))
+    if not isinstance(column, list) or ("ids" in info.data and len(column) != items):
+        raise unfit("{of}is not a list of {count} values, one for each id", of=of, count=items)
+
+
+def _statistic(name: str, metric: Metric | None) -> str:
+    """Return what stands before a message about a statistic."""
+    if metric is not None and name not in metric.statistics:
+        raise unfit("{name}: {metric} has no such statistic", name=name[:100], metric=metric.name)
+    return f"{name[:100]}: "
+
+
+def _check_numbers(column: Sequence[Any], of: str = "") -> None:
+    # A NaN fails every comparison, and so is rejected too.
+    if not all(type(number) in (int, float) and 0 <= number <= MAX_NUMBER for number in column):
+        raise unfit("{of}not all are finite numbers from 0 to 2^53", of=of)
+
+
+def _is_item(item: Any, item_id: str | None, metric: Metric) -> bool:
+    return (
+        isinstance(item, dict)
+        and isinstance(item.get("id"), str)
+        and item_id in (item["id"], None)
+        and item.get("status") in STATUSES
+        and all(
+            type(item[name]) in (int, float) and 0 <= item[name] <= MAX_NUMBER
+            for name in metric.statistics
+            if name in item
+        )
+        and metric.item_figure in item
+        and isinstance(item.get("fields"), list)
+        and all(map(_is_match, item["fields"]))
+        and isinstance(lists := item.get("lists", {}), dict)
+        and lists.keys() <= set(OUTCOMES)
+        and all(map(are_texts, lists.values()))
+        and _is_json(item)
+    )
+
+
+def _is_match(match: Any) -> bool:
+    return (
+        isinstance(match, dict)
+        and match.keys() - {"record"} == _MATCH
+        and match.get("record") in (None, "missed", "invented")
+        and isinstance(match["field"], str)
+        and match["outcome"] in OUTCOMES
+        and type(match["similarity"]) in (int, float)
+        and 0 <= match["similarity"] <= 1
+    )
+
+
+def _is_json(value: Any) -> bool:
+    """Return whether it can be written again: Python reads NaN, but JSON does not have it."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return False
+    return True
 
 
 def _replaced(column: Sequence[float], values: Iterable[tuple[int, float]]) -> list[float]:
@@ -440,6 +772,18 @@ def _replaced(column: Sequence[float], values: Iterable[tuple[int, float]]) -> l
     for position, value in values:
         replaced[position] = value
     return replaced
+
+
+def item_set(ids: Sequence[str]) -> str:
+    """Return a name for a set of items, within which results are compared: number and short hash.
+
+    Example:
+        >>> item_set(["b", "a"]) == item_set(["a", "b"])
+        True
+        >>> item_set(["a", "b"])
+        '2-3554d2b8a1e3'
+    """
+    return f"{len(ids)}-{hashlib.sha256(json.dumps(sorted(ids)).encode()).hexdigest()[:12]}"
 
 
 def signature(

@@ -123,10 +123,6 @@ class RunInfo(_Checked):
             }
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what a result keeps of it as JSON data, without what is not known."""
-        return self.model_dump(exclude={"items", "own_images"}, exclude_none=True)
-
 
 NO_RUN = RunInfo.model_construct(run="", benchmark="", model="")
 """Information on answers without a run folder."""

@@ -227,21 +227,19 @@ class ResultSummary:
     @property
     def coverage(self) -> dict[str, int]:
         """The number of items that were answered, unanswered and unparsable."""
-        status = self.result.status
-        return {"answered": self.result.answered} | {name: status[name] for name in LOST}
+        return {name: self.result.figures[name] for name in ("answered", *LOST)}
 
     @property
     def warnings(self) -> list[Told]:
         """The warnings about the run, in the order of the checks."""
         return [
-            in_language(warning, self.language, self._titles)
-            for warning in self.result.reading.warnings
+            in_language(warning, self.language, self._titles) for warning in self.result.warnings
         ]
 
     @property
     def gravest_warnings(self) -> list[Told]:
         """The same, the gravest first."""
-        ordered = gravest_first(self.result.reading.warnings)
+        ordered = gravest_first(self.result.warnings)
         return [in_language(warning, self.language, self._titles) for warning in ordered]
 
     @property

@@ -31,17 +31,13 @@ _FIELDS_SHOWN = 25
 
 
 def items_table(result: "Result") -> RowTable:
-    """Return a row for each item: what was done to read its answer, and its statistics.
-
-    Only a result with details has the status of each item.
-    """
+    """Return a row for each item: what was done to read its answer, and its statistics."""
     names = list(result.statistics)
-    statuses = result.statuses or [item["status"] for item in result.per_item]
     columns = [result.statistics[name] for name in names]
     rows = [
         {
             "id": item,
-            "status": statuses[place] if statuses else None,
+            "status": result.statuses[place],
             **{name: column[place] for name, column in zip(names, columns, strict=True)},
         }
         for place, item in enumerate(result.ids)
@@ -72,7 +68,7 @@ def errors_table(result: "Result") -> RowTable:
     """
     if result.ids and not result.per_item:
         raise HdbenchError(
-            "this result has no details of its items: score the answers with Settings(details=True)"
+            "this result has no details of its items: score the answers again, with details=True"
         )
     images = images_of(result)
     rows = [
@@ -160,9 +156,7 @@ def html_of(result: "Result") -> str:
     if worst := result.worst or sorted(result.per_item, key=itemgetter(result.metric.item_figure)):
         tables.append(_worst(result, worst[:_WORST]))
     coverage = f"{result.answered:,} of {len(result.ids):,} items answered"
-    warnings = [
-        in_language(warning, "en").text for warning in gravest_first(result.reading.warnings)[:3]
-    ]
+    warnings = [in_language(warning, "en").text for warning in gravest_first(result.warnings)[:3]]
     return block(
         title=_headline(result),
         lines=[f"{result.model or result.answers.path} on {result.dataset.benchmark}", coverage],

@@ -15,9 +15,7 @@ from hdbench.display.html import HtmlTable, block
 from hdbench.display.table import RowTable
 from hdbench.errors import HdbenchError, escaped
 from hdbench.output.audit.models import maker_of
-from hdbench.results.drafts import own_drafts
 from hdbench.results.model_facts import ModelFacts
-from hdbench.results.record import item_set
 from hdbench.results.result import Result
 from hdbench.results.run_info import TEXT_PROMPT
 from hdbench.scoring.metric import figure_of, judging_figure
@@ -401,12 +399,12 @@ def kind_of(result: Result) -> RunKind:
         dataset_sha256=dataset.dataset_sha256,
         metric=result.metric.name,
         rules=result.metric.rules,
-        reading=result.reading_version,
+        reading=result.reading.version,
         protocol=result.metric.protocol,
         options=json.dumps(dict(result.metric.options), sort_keys=True),
         read_as=result.reading.read_as.names,
         items=len(result.ids),
-        item_set=item_set(result.ids),
+        item_set=result.item_set,
         subset=result.run.subset,
         prompt=prompt.name if prompt is not None and is_asked else None,
         prompt_sha256=result.run.prompt_sha256 if is_asked else None,
@@ -450,7 +448,7 @@ def _row(
         provider=providers.pop() if len(providers) == 1 else None,
         released=facts.released if facts else None,
         after_public=facts is not None and facts.released_after(public_since),
-        drafted=max(map(own_drafts, results)),
+        drafted=max(result.own_drafts for result in results),
         value=standing.value,
         judged=standing.judged,
         failures=_failures(results),

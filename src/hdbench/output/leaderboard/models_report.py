@@ -12,7 +12,6 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.regular_files import without_links
 from hdbench.datasets.building.namespace import writing
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.runs import benchmark_of
 from hdbench.output.leaderboard.boards import Board, leaderboards
 from hdbench.output.leaderboard.figures import MAX_FIELDS, field_figure
 from hdbench.output.leaderboard.formats import csv
@@ -24,8 +23,8 @@ from hdbench.output.report.page import MAX_ITEMS, item_pictures, typical_of
 from hdbench.output.report.rendering import render
 from hdbench.results.files import write_records
 from hdbench.results.model_facts import ModelFacts
-from hdbench.results.record import to_record
 from hdbench.results.result import Result
+from hdbench.results.selection import benchmark_of
 from hdbench.statistics.comparison import check_comparable
 
 MAX_MODELS = 6
@@ -107,7 +106,7 @@ def write_models_report(
         page = models_page(results, boards, loaded, language)
         (folder / PAGE).write_text(page, encoding="utf-8", errors="backslashreplace")
         (folder / "leaderboard.csv").write_bytes(csv(boards))
-        records = [to_record(result, details=True) for result in results.values()]
+        records = [result.to_dict() for result in results.values()]
         write_records(folder / "result.json", records)
     return WrittenReport(out / PAGE, [out / file for file in (PAGE, *_BESIDE)], [])
 

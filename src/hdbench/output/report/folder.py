@@ -17,14 +17,14 @@ from hdbench.datasets.building.namespace import writing
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.by_column import by_column
 from hdbench.evaluation.by_identifier import ScoringByIdentifier, read_scoring_authorities
-from hdbench.evaluation.runs import benchmark_of, load_runs
+from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings, score_loaded
 from hdbench.output.report.page import report_page
 from hdbench.output.report.tables import csv_files
 from hdbench.output.report.workbook import workbook
 from hdbench.results.files import write_records
-from hdbench.results.record import to_record
 from hdbench.results.result import Result
+from hdbench.results.selection import benchmark_of
 from hdbench.statistics.comparison import check_comparable
 
 PAGE = "index.html"
@@ -120,7 +120,7 @@ def write_report(
             floor = next(iter(unseen.values()))
             check_floor(result, floor, without_media)
         groups = None if by is None else by_column(result, loaded, by)
-        record = to_record(result, details=True)
+        record = result.to_dict()
         if groups is not None:
             record["by"] = groups.to_dict()
         record |= _by_identifier(run, loaded, settings, authority=authority, called=called)

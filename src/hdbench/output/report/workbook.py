@@ -14,7 +14,6 @@ from hdbench.common.translation import translated
 from hdbench.errors import Message
 from hdbench.output.report.tables import Cell, direction, error_rows, field_rows, item_rows, text
 from hdbench.results.parts import NO_FILE
-from hdbench.results.record import item_set
 from hdbench.results.result import Result
 from hdbench.results.run_info import NO_RUN
 from hdbench.results.subset import subset_in_words
@@ -198,12 +197,13 @@ def _summary(
         if sentence:
             yield _LEAD, [sentence]
     subset = result.run.subset
+    run = result.run.model_dump(exclude={"items", "own_images"}, exclude_none=True)
     chosen = {} if subset is None else {"subset": say(subset_in_words(subset))}
     yield _TEXT, []
     yield from _flat(
         {
             "model": result.model,
-            "run": {} if result.run == NO_RUN else result.run.to_dict() | chosen,
+            "run": {} if result.run == NO_RUN else run | chosen,
             "benchmark": dataset.benchmark or None,
             "benchmark version": dataset.dataset_version or None,
             "metric": metric.name,
@@ -235,7 +235,7 @@ def _summary(
     yield _HEAD, [say("coverage"), say("items")]
     status = {name: result.status[name] for name in STATUSES}
     yield from _flat({"items": len(result.ids), **summary.coverage, "status": status}, language)
-    pairs = zip(result.reading.warnings, summary.warnings, strict=True)
+    pairs = zip(result.warnings, summary.warnings, strict=True)
     sections = {
         "warnings": [f"{warning.kind}: {text}" for warning, (text, _) in pairs],
         "notes": [note.text for note in summary.notes],
@@ -250,11 +250,11 @@ def _summary(
         {
             "signature": result.signature,
             "rules": metric.rules,
-            "reading": result.reading_version,
+            "reading": result.reading.version,
             "versions": dict(result.versions),
             "answers": {} if result.answers == NO_FILE else dict(result.answers),
             "dataset sha256": dataset.dataset_sha256 or None,
-            "item set": item_set(result.ids),
+            "item set": result.item_set,
             "intervals": say(method_in_words(intervals.method)),
             "resamples": intervals.resamples,
             "seed": intervals.seed,

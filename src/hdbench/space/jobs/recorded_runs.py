@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -111,7 +110,7 @@ def score_run(
             "{place}: has answers of several models: give each a run", place=folder.name
         )
     (result,) = results.values()
-    return replace(result, run=result.run.model_copy(update={"run": folder.name}))
+    return result.replaced(run=result.run.model_copy(update={"run": folder.name}))
 
 
 def run_reports(context: SpaceContext) -> Route:

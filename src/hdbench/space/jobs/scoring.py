@@ -19,7 +19,6 @@ from hdbench.output.report.page import report_page
 from hdbench.output.report.tables import csv_files
 from hdbench.output.report.workbook import workbook
 from hdbench.results.files import write_results
-from hdbench.results.record import to_record
 from hdbench.results.result import Result
 from hdbench.space.context import SpaceContext, mapped
 from hdbench.space.jobs.working import Progress, part_of_progress, send
@@ -104,18 +103,18 @@ def score_upload(
                 place=upload.path.name,
                 most=MAX_FIELDS,
             )
-        results[model] = replace(
-            result,
+        results[model] = result.replaced(
             dataset=result.dataset.model_copy(update={"benchmark": context.public_id(benchmark)}),
             answers=result.answers.model_copy(update={"path": upload.path.name}),
-            reading=replace(
-                result.reading,
-                notes=plain(result.reading.notes),
-                schema_violations=plain(result.reading.schema_violations),
-                warnings=[
-                    replace(warning, text=plain(warning.text), ids=plain(warning.ids))
-                    for warning in result.reading.warnings
-                ],
+            reading=result.reading.model_copy(
+                update={
+                    "notes": plain(result.reading.notes),
+                    "schema_violations": plain(result.reading.schema_violations),
+                    "warnings": [
+                        replace(warning, text=plain(warning.text), ids=plain(warning.ids))
+                        for warning in result.reading.warnings
+                    ],
+                }
             ),
         )
     return benchmark, results
@@ -213,7 +212,7 @@ def _write_downloads(
         for member, content in csv_files(result).items():
             packed.writestr(member, content)
     archive.write_bytes(data.getvalue())
-    write_results(record, [result], details=True)
+    write_results(record, result)
     report.write_text(page, encoding="utf-8")
     return [table, archive, record, report]
 
@@ -227,7 +226,7 @@ def records(context: SpaceContext, upload: Upload) -> list[dict[str, Any]]:
     if not upload.path.name:
         raise TextError("not_uploaded")
     results = score_upload(context, upload, details=False)[1]
-    return [sendable(to_record(result)) for result in results.values()]
+    return [sendable(result.to_dict()) for result in results.values()]
 
 
 def sendable(value: Any) -> Any:

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hdbench as hd
+from hdbench.scoring.metric import PERFECT, Figure, ItemScore
 
 TRUTHS = {
     "a": {"title": "Faust", "publication": {"year": 1808, "pages": 309}},
@@ -313,3 +314,83 @@ def test_a_field_has_the_interval_of_a_card_with_it_alone(ranked):
     expected = of_one.intervals.figures["f1_micro"]
     found = result.field_intervals["x"]
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=0.02)
+
+
+class Length(hd.Metric):
+    """Whether a text is as long as it should be."""
+
+    name = "own_length"
+    rules = 1
+    statistics = ("right",)
+    item_figure = "right"
+    figures = (*Figure.rates("share_right"), *PERFECT)
+    option_names = ("slack",)
+
+    def __init__(self, protocol="documented", slack=0):
+        super().__init__(protocol)
+        self.slack = slack
+
+    def prepare(self, reference):
+        return reference
+
+    def score(self, record, prepared):
+        apart = abs(len((record or {}).get("text", "")) - len(prepared["text"]))
+        return ItemScore({"right": int(record is not None and apart <= self.slack)})
+
+    def explain(self, score, prepared):
+        return []
+
+    def rates(self, totals):
+        right = totals["right"]
+        return {"share_right": right / totals["items"], "items_perfect": int(right)}
+
+    def field_rates(self, totals, outcomes):
+        return {}
+
+
+def test_a_metric_is_a_class_or_an_instance_and_its_result_is_read_again(tmp_path):
+    truths, answers = {"a": {"text": "four"}}, {"a": {"text": "three"}}
+    assert hd.score(truths, answers, metric=Length).value == 0
+    assert hd.score(truths, answers, metric=Length, slack=1).value == 1
+    result = hd.score(truths, answers, metric=Length("published", slack=1))
+    assert (result.value, result.metric.protocol) == (1, "published")
+    hd.write_results(tmp_path / "r.json", result)
+    assert hd.read_result(tmp_path / "r.json") == result
+
+
+def same_letters(one, other):
+    return float(sorted(str(one)) == sorted(str(other)))
+
+
+def test_values_are_compared_by_a_function(tmp_path):
+    truths, answers = {"a": {"x": "abc", "y": "d"}}, {"a": {"x": "cab", "y": "e"}}
+    result = hd.score(truths, answers, metric="record_f1", similarity=same_letters)
+    assert result.value == 0.5
+    assert result.errors.to_pandas()["field"].tolist() == ["y"]
+    hd.write_results(tmp_path / "r.json", result)
+    read = hd.read_result(tmp_path / "r.json")
+    assert (read.value, read.signature) == (0.5, result.signature)
+    assert 'similarity:"same_letters"' in read.signature
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ({"metric": "f1"}, "no metric 'f1': this hdbench has zettel_f1"),
+        ({"metric": dict}, "neither a metric's name nor a class derived from hdbench.Metric"),
+        ({"metric": Length(), "slack": 1}, "own_length: an instance has its .*: leave out slack"),
+        ({"metric": Length(), "protocol": "published"}, "leave out protocol"),
+        ({"treshold": 0.5}, "record_f1 has no option 'treshold'.* did you mean threshold"),
+        ({"threshold": 7}, "threshold: 7 is not a number from 0 to 1"),
+        ({"protocol": "strict"}, "no protocol 'strict': choose one of documented, published"),
+        ({"errata": "all"}, "errata"),
+        ({"similarity": 0.9}, "similarity: 0.9 is not a function"),
+        ({"similarity": max}, "similarity: 'Faust' of 'Faust' and 'Faust' is not a number from 0"),
+        ({"similarity": "same_letters"}, "give the function itself, not its name 'same_letters'"),
+        ({"model": " "}, "model= is blank"),
+    ],
+)
+def test_a_wrong_call_is_one_sentence(how, told):
+    with pytest.raises(hd.HdbenchError, match=told) as error:
+        hd.score(TRUTHS, ANSWERS, **{"metric": "record_f1"} | how)
+    assert "\n" not in str(error.value)

@@ -3,7 +3,6 @@
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,13 @@ from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.benchmarks.in_memory import benchmark_in_memory
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.runs import load_runs
-from hdbench.evaluation.score import Settings, score_loaded, with_names
+from hdbench.evaluation.score import Settings, score_loaded
 from hdbench.output.leaderboard.boards import Board, leaderboards
-from hdbench.results.files import read_result, read_results, write_results
+from hdbench.results.files import given_options, read_result, read_results, write_results
 from hdbench.results.result import Result
 from hdbench.results.selection import concat
+from hdbench.scoring import known_metric
+from hdbench.scoring.metric import Metric
 from hdbench.statistics.comparison import Comparison, compare
 
 __all__ = [
@@ -47,10 +48,14 @@ IN_MEMORY = "answers in memory"
 def score(
     benchmark: Any,
     answers: Any,
-    settings: Settings = Settings(details=True),
     *,
-    metric: str | None = None,
+    metric: str | type[Metric] | Metric | None = None,
     model: str | None = None,
+    protocol: str | None = None,
+    errata: str = "accepted",
+    read_as: ReadAs = ReadAs(),
+    revision: str | None = None,
+    details: bool = True,
     **options: Any,
 ) -> Result:
     """Score one model's answers.
@@ -66,10 +71,14 @@ def score(
             pandas or polars, or a `datasets.Dataset`, with a row for each item; a list of
             dictionaries that have an `id`; a list of pairs of id and answer; or a dictionary id →
             answer. An answer is a record, or the text that the model wrote.
-        settings: how they are scored: protocol, errata, reading; by default `documented`, with what
-            became of every item and field.
-        metric: for ground truths of your own: the metric's name, such as `record_f1`.
+        metric: for ground truths of your own: the metric's name, such as `record_f1`; a class of
+            your own, derived from `hdbench.Metric`; or an instance, which has its options.
         model: the model's name, if the answers do not say it.
+        protocol: `documented`, unless the metric is an instance of another one, or `published`.
+        errata: `accepted`, or `proposed`: which corrections of ground-truth values count.
+        read_as: how answers in a file are read.
+        revision: the benchmark's revision on the Hub: a tag, branch or commit.
+        details: keep what became of every item and field.
         options: the metric's options, such as `threshold=0.8`.
 
     Raises:
@@ -82,8 +91,13 @@ def score(
         >>> result = score(truths, answers, metric="record_f1")
         >>> round(result.value, 3)
         0.667
+        >>> score(truths, answers, metric="record_f1", threshold=0.7).value
+        1.0
     """
-    results = score_runs(benchmark, answers, settings, metric=metric, model=model, **options)
+    options |= {"errata": errata, "read_as": read_as, "revision": revision, "details": details}
+    results = score_runs(
+        benchmark, answers, metric=metric, model=model, protocol=protocol, **options
+    )
     if len(results) > 1:
         raise HdbenchError(
             "several models answered ({names}): use score_runs",
@@ -95,21 +109,21 @@ def score(
 def score_runs(
     benchmark: Any,
     answers: Any,
-    settings: Settings = Settings(details=True),
     *,
-    metric: str | None = None,
+    metric: str | type[Metric] | Metric | None = None,
     model: str | None = None,
-    **options: Any,
+    protocol: str | None = None,
+    **settings: Any,
 ) -> dict[str | None, Result]:
     """Score the answers of several models, which a column `model` tells apart.
 
     Args:
         benchmark: see `score`, as for all the rest.
         answers: the answers.
-        settings: how they are scored.
-        metric: the metric's name.
+        metric: the metric.
         model: the model's name, if the answers do not say it.
-        options: the metric's options.
+        protocol: the protocol.
+        settings: the other settings and the metric's options, by name.
 
     Returns:
         Model → result; one under None if the answers name no model.
@@ -123,13 +137,23 @@ def score_runs(
         >>> {name: result.value for name, result in runs.items()}
         {'a': 1.0, 'b': 0.0}
     """
-    own_records = metric is not None
-    with (
-        _benchmark(benchmark, metric, options, settings) as loaded,
-        _file_of(answers) as (path, name),
-    ):
-        given = settings if own_records else _with_options(settings, options)
-        [results] = score_loaded(loaded, path, [given], name=name)
+    names = Settings.__dataclass_fields__.keys() - {"protocol", "options"}
+    options = {name: value for name, value in settings.items() if name not in names}
+    given = {"details": True} | {name: settings[name] for name in settings.keys() & names}
+    if isinstance(metric, Metric):
+        if options or protocol not in (None, metric.protocol):
+            raise HdbenchError(
+                "{metric}: an instance has its protocol and options already: leave out {names}",
+                metric=metric.name,
+                names=", ".join(options or ["protocol"]),
+            )
+        options, protocol = given_options(metric), metric.protocol
+    elif metric is None or isinstance(benchmark, Benchmark | str | PathLike):
+        given["options"] = options
+    rules = Settings(protocol or "documented", **given)
+    name = metric if isinstance(metric, str | None) else known_metric(metric).name
+    with _benchmark(benchmark, name, options, rules) as loaded, _file_of(answers) as (path, called):
+        [results] = score_loaded(loaded, path, [rules], name=called)
     if model is None:
         return results
     if any(result.model for result in results.values()):
@@ -137,7 +161,9 @@ def score_runs(
             "these answers already name their model ({own}): leave out model=",
             own=", ".join(repr(result.model) for result in results.values()),
         )
-    return {result.model: result for result in with_names(list(results.values()), [model])}
+    if not model.strip():
+        raise HdbenchError("model= is blank: give the model's name")
+    return {model: result.replaced(model=model) for result in results.values()}
 
 
 def compare_runs(
@@ -236,10 +262,6 @@ def _named(runs: Iterable[Result | str | PathLike[str]]) -> dict[str, Result]:
                 name = f"{model or 'run'} ({number})"
             named[name] = result
     return named
-
-
-def _with_options(settings: Settings, options: Mapping[str, Any]) -> Settings:
-    return replace(settings, options={**settings.options, **options})
 
 
 @contextmanager

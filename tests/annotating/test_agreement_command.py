@@ -71,7 +71,7 @@ def built(work):
 
 @pytest.fixture(scope="module")
 def result(work):
-    scored = score(str(work / "hdb/lines"), work / "answers.jsonl", Settings(details=True))
+    scored = score(str(work / "hdb/lines"), work / "answers.jsonl")
     return scored.replaced(model="reader-1")
 
 

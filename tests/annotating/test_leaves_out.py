@@ -15,7 +15,6 @@ from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.datasets.building.builder import build
 from hdbench.datasets.building.recipe import find_recipe
-from hdbench.evaluation.score import Settings
 from hdbench.output.publishing import repositories
 from hdbench.output.report.page import report_page
 from hdbench.results.files import write_results
@@ -147,7 +146,7 @@ def test_answers_results_and_reports_know_nothing_of_them(annotated, tmp_path, m
     built = built_from(annotated)
     monkeypatch.chdir(tmp_path)
     run = write_run(tmp_path / "run", {"a0": {"prediction": {"text": "x"}}}, benchmark="hdb/lines")
-    result = score("hdb/lines", run, Settings(details=True))
+    result = score("hdb/lines", run)
     write_results(tmp_path / "r.json", [result])
     assert says_nothing((tmp_path / "r.json").read_bytes())
     assert says_nothing(report_page(result, load_benchmark(str(built))).encode())

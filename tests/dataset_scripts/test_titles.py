@@ -18,7 +18,6 @@ from hdbench.common import resources
 from hdbench.common.texts import LANGUAGES
 from hdbench.datasets.building.builder import build
 from hdbench.datasets.building.recipe import find_recipe
-from hdbench.evaluation.score import Settings
 from hdbench.output.leaderboard.boards import leaderboards
 from hdbench.output.leaderboard.tables import leaderboard_page
 from hdbench.output.report.page import report_page
@@ -121,7 +120,7 @@ def test_a_german_page_of_a_benchmark_has_titles_only(name, tmp_path, monkeypatc
     build(find_recipe(name, sample=True), tmp_path / "hdb", accept_licence=True)
     benchmark = load_benchmark(f"hdb/{name}")
     answers = tmp_path / "hdb" / name / "example_predictions.jsonl"
-    result = score(benchmark.id, answers, Settings(details=True))
+    result = score(benchmark.id, answers)
     names = raw_names(name, result.metric)
     headline = result.headline
     page = report_page(result, benchmark, language="de")

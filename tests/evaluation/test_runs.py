@@ -49,7 +49,7 @@ def test_runs_below_a_folder_are_told_apart_by_model_and_run(here):
 
 def test_a_result_is_taken_as_it_was_scored(here):
     folder = write_run(here / "run", answers(RIGHT))
-    write_results(Path("result.json"), [score("hdb/cards", folder, Settings("published"))])
+    write_results(Path("result.json"), [score("hdb/cards", folder, protocol="published")])
     [result] = load_runs([Path("result.json")]).values()
     assert result.metric.protocol == "published"
 

@@ -10,7 +10,6 @@ import xlsxwriter
 from helpers.run_folders import RIGHT, write_run
 
 from hdbench.api import score_runs
-from hdbench.evaluation.score import Settings
 from hdbench.evaluation.verify import verify
 from hdbench.results.files import write_results
 
@@ -139,7 +138,7 @@ FORMS = {
 def test_what_was_scored_is_verified_whatever_its_form(form, cards, monkeypatch):
     monkeypatch.chdir(cards)
     FORMS[form](cards)
-    results = list(score_runs("hdb/cards", "answers", Settings(details=True)).values())
+    results = list(score_runs("hdb/cards", "answers").values())
     answered = 0 if form == "run without answers yet" else 3
     assert {result.figures["answered"] for result in results} == {answered}
     write_results(cards / "result.json", results)

@@ -17,7 +17,6 @@ from inspect_ai.model import ContentImage, ContentText, ModelOutput, ModelUsage,
 
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.evaluation.score import Settings
 from hdbench.integrations.inspect_task import benchmark_task
 from hdbench.models.backend import ImageLimits
 from hdbench.models.images import encoded_images
@@ -98,7 +97,7 @@ def scored(benchmark: Path, texts: dict[str, str], tmp_path: Path, protocol="doc
     path = tmp_path / "answers.jsonl"
     lines = [json.dumps({"id": item, "text": text}) for item, text in texts.items()]
     path.write_text("\n".join(lines))
-    return score(str(benchmark), path, Settings(protocol))
+    return score(str(benchmark), path, protocol=protocol)
 
 
 @pytest.mark.parametrize("protocol", ["documented", "published"])

@@ -10,7 +10,6 @@ from report.test_truth_errors import told
 
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.evaluation.score import Settings
 from hdbench.output.report.page import report_page
 
 pytestmark = pytest.mark.slow
@@ -46,7 +45,7 @@ def file(cards, language):
     Image.new("RGB", (980, 600), "grey").save(folder / "card.png")
     lines = [json.dumps({"id": f"000{n}", "prediction": each}) for n, each in enumerate(ANSWERS)]
     (cards / "answers.jsonl").write_text("\n".join(lines))
-    result = score(str(folder), cards / "answers.jsonl", Settings(details=True))
+    result = score(str(folder), cards / "answers.jsonl")
     path = cards / "report.html"
     page = report_page(result, load_benchmark(str(folder)), language=language)
     path.write_text(page, encoding="utf-8")

@@ -6,7 +6,6 @@ import pytest
 
 from hdbench.api import read_result, score
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.score import Settings
 from hdbench.output.report.folder import write_report
 from hdbench.output.report.plots import plots
 
@@ -37,7 +36,7 @@ def test_a_report_has_page_tables_plots_and_the_result(answered):
     drawn = {f"plots/{name}.{kind}" for name in ("fields", "errors", "items") for kind in PLOTTED}
     tables = {"report.xlsx", "items.csv", "errors.csv", "fields.csv"}
     assert files.keys() == {"index.html", "result.json", *tables, *drawn}
-    whole = score(str(answered / "hdb/cards"), answered / "answers.jsonl", Settings(details=True))
+    whole = score(str(answered / "hdb/cards"), answered / "answers.jsonl")
     made = read_result(answered / "report/result.json")
     assert (made.rates, made.per_item) == (whole.rates, whole.per_item)
     assert {name: files[f"plots/{name}"] for name in plots(whole)} == plots(whole)

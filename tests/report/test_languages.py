@@ -12,7 +12,6 @@ from hdbench.answers.answer import STATUSES
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.texts import LANGUAGES
-from hdbench.evaluation.score import Settings
 from hdbench.output.report.items import BANDS
 from hdbench.output.report.page import report_page
 from hdbench.output.report.rendering import TEXTS
@@ -91,7 +90,7 @@ def of_cards(cards):
         {"id": "0002", "text": '```json\n{"title": "Stellimgen", "year": 1924}\n```'},
     ]
     (cards / "answers.jsonl").write_text("".join(json.dumps(each) + "\n" for each in answers))
-    result = score(str(folder), cards / "answers.jsonl", Settings(details=True))
+    result = score(str(folder), cards / "answers.jsonl")
     result = result.replaced(
         run=run_info(run="r", provider="p", date="d", cost_usd=0.5),
     )
@@ -102,7 +101,7 @@ def of_sample(tmp_path, run_hdbench, name):
     done = run_hdbench("build", name, "--sample", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     folder = tmp_path / "hdb" / name
-    result = score(str(folder), folder / "example_predictions.jsonl", Settings(details=True))
+    result = score(str(folder), folder / "example_predictions.jsonl")
     return result, load_benchmark(str(folder))
 
 

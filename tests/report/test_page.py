@@ -13,7 +13,6 @@ import pytest
 from hdbench import YEAR, __version__
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.evaluation.score import Settings
 from hdbench.output.report import page
 from hdbench.output.report.items import MAX_TEXT, band, item_views, two_digits
 from hdbench.output.report.page import report_page
@@ -105,7 +104,7 @@ def report(cards):
         ]
         answers.write_text("".join(line + "\n" for line in lines))
         folder = cards / "hdb/cards"
-        result = score(str(folder), answers, Settings(details=True, **options))
+        result = score(str(folder), answers, **options)
         return report_page(result, load_benchmark(str(folder)))
 
     return make
@@ -280,7 +279,7 @@ def test_a_page_of_long_answers_stays_bounded():
 
 def test_pictures_are_shown_and_a_missing_one_is_told(sample):
     folder = sample / "hdb/zettelkatalog"
-    result = score(str(folder), folder / "example_predictions.jsonl", Settings(details=True))
+    result = score(str(folder), folder / "example_predictions.jsonl")
     benchmark = load_benchmark(str(folder))
     html = report_page(result, benchmark)
     images = Page(html).all("img")
@@ -297,7 +296,7 @@ def test_pictures_are_shown_and_a_missing_one_is_told(sample):
 def test_typical_items_are_those_of_all_items(sample, monkeypatch):
     monkeypatch.setattr(page, "MAX_ITEMS", 2)
     folder = sample / "hdb/zettelkatalog"
-    result = score(str(folder), folder / "example_predictions.jsonl", Settings(details=True))
+    result = score(str(folder), folder / "example_predictions.jsonl")
     shown = Page(report_page(result, load_benchmark(str(folder))))
     # Of eight items, the middle ones of the thirds are the second, fifth and seventh worst.
     worst = [each["id"] for each in sorted(result.per_item, key=lambda each: each["f1"])]
@@ -323,7 +322,7 @@ def test_every_benchmark_has_a_page(tmp_path, run_hdbench, name):
     done = run_hdbench("build", name, "--sample", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     folder = tmp_path / "hdb" / name
-    result = score(str(folder), folder / "example_predictions.jsonl", Settings(details=True))
+    result = score(str(folder), folder / "example_predictions.jsonl")
     page = Page(report_page(result, load_benchmark(str(folder))))
     assert f"{figure_heading(result.headline)} {result.figures[result.headline]:.4f}." in page.text
     assert len([each for each in page.all("article") if "class" in each]) == len(result.ids)

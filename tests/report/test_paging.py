@@ -10,7 +10,6 @@ from playwright.sync_api import expect
 
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.evaluation.score import Settings
 from hdbench.output.report.page import report_page
 
 pytestmark = pytest.mark.nightly
@@ -31,7 +30,7 @@ def files(tmp_path_factory):
     answers = [RIGHT | ({"title": f"Stelling {n}"} if n % 2 else {}) for n in range(25)]
     lines = [{"id": name, "prediction": each} for name, each in zip(NAMES, answers, strict=True)]
     (folder / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    result = score(str(cards), folder / "answers.jsonl", Settings(details=True))
+    result = score(str(cards), folder / "answers.jsonl")
     made = {}
     for language in ("en", "de"):
         page = report_page(result, load_benchmark(str(cards)), language=language)

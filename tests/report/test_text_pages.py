@@ -12,7 +12,6 @@ from pypdfium2 import PdfDocument
 
 import hdbench.api as hd
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.evaluation.score import Settings
 from hdbench.output.report.items import FULL, shown_field
 from hdbench.output.report.page import report_page
 from hdbench.scoring.metric import FieldMatch
@@ -39,7 +38,7 @@ def report(tmp_path):
     write_lines(folder, rows, media="image", protocols=rules, columns=columns)
     Image.new("RGB", (300, 100), "antiquewhite").save(folder / "page.png")
     (tmp_path / "read.json").write_text(json.dumps(READ))
-    result = hd.score(str(folder), tmp_path / "read.json", Settings(details=True))
+    result = hd.score(str(folder), tmp_path / "read.json")
     return load_benchmark(str(folder)), result
 
 
@@ -101,7 +100,7 @@ def test_examples_are_cut_from_where_the_lines_are(tmp_path, run_hdbench):
     def scored(lines):
         """The figures, and the colors of the examples, with these rows."""
         (folder / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines))
-        result = hd.score(str(folder), tmp_path / "read.json", Settings(details=True))
+        result = hd.score(str(folder), tmp_path / "read.json")
         page = report_page(result, load_benchmark(str(folder)))
         return dict(result.rates), result.errors_by_class, colors(page)
 
@@ -153,7 +152,7 @@ def test_even_the_shortest_pages_are_four_to_a_sheet_and_no_more(tmp_path, brows
     write_lines(folder, rows, media="image")
     Image.new("RGB", (30, 10)).save(folder / "page.png")
     (tmp_path / "read.json").write_text(json.dumps(read))
-    result = hd.score(str(folder), tmp_path / "read.json", Settings(details=True))
+    result = hd.score(str(folder), tmp_path / "read.json")
     page = browser.new_page()
     page.set_content(report_page(result, load_benchmark(str(folder))))
     sheets = [sheet.get_textpage().get_text_range() for sheet in PdfDocument(page.pdf(format="A4"))]

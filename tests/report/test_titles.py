@@ -10,7 +10,6 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.titles import FieldTitles
-from hdbench.evaluation.score import Settings
 from hdbench.output.report.page import report_page
 
 ATTACK = "<img src=x onerror=1>"
@@ -75,7 +74,7 @@ def test_titles_of_the_answer_and_of_alternatives_name_no_field():
 
 def test_a_report_shows_titles_of_fields_and_no_paths(namespace):
     folder = namespace / "lists"
-    result = score(str(folder), folder / "example_predictions.jsonl", Settings(details=True))
+    result = score(str(folder), folder / "example_predictions.jsonl")
     html = report_page(result, load_benchmark(str(folder)))
     page = Page(html)
     assert page.row("Company")[:3] == ("Company", "Abegg", "Abbeg")  # below "Entries 1"

@@ -8,7 +8,6 @@ import pytest
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.score import Settings
 from hdbench.output.report.items import item_views
 from hdbench.output.report.page import report_page
 from hdbench.output.report.rendering import TEXTS
@@ -120,7 +119,7 @@ def page_of(place, **keys):
     path.write_text(json.dumps({key: value for key, value in spec.items() if value is not None}))
     (place / "answers.jsonl").write_text('{"id": "0000", "prediction": {}}\n')
     folder = str(place / "hdb/cards")
-    result = score(folder, place / "answers.jsonl", Settings(details=True))
+    result = score(folder, place / "answers.jsonl")
     return report_page(result, load_benchmark(folder))
 
 

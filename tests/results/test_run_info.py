@@ -8,7 +8,6 @@ from helpers.run_folders import INFO, RIGHT, write_run
 from hdbench.answers import ReadAs
 from hdbench.api import score
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.score import Settings
 from hdbench.evaluation.verify import verify
 from hdbench.results.files import read_result, write_results
 from hdbench.results.run_info import read_run_info
@@ -80,7 +79,7 @@ def test_what_a_run_took_and_says_is_in_the_result_and_read_back(here, tmp_path)
 
 def test_details_are_read_back(here, tmp_path):
     folder = write_run(here / "run", {"0001": {"prediction": RIGHT | {"year": 1942}}})
-    result = score("hdb/cards", folder, Settings(details=True))
+    result = score("hdb/cards", folder)
     write_results(tmp_path / "result.json", [result])
     assert read_result(tmp_path / "result.json").per_item == result.per_item
 
@@ -105,7 +104,7 @@ def test_an_unusable_run_json_is_refused_by_its_key(tmp_path, change, message):
 def test_predictions_as_given_leave_a_lost_answer_lost(here):
     folder = write_run(here / "run", {"0001": {"prediction": None, "text": json.dumps(RIGHT)}})
     read = score("hdb/cards", folder)
-    given = score("hdb/cards", folder, Settings(read_as=ReadAs(as_given=True)))
+    given = score("hdb/cards", folder, read_as=ReadAs(as_given=True))
     assert (read.figures["answered"], given.figures["answered"]) == (1, 0)
     assert "|as_given:true|" in given.signature
     assert "as_given" not in read.signature

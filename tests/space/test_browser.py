@@ -16,7 +16,6 @@ from space.pages import (
 )
 
 from hdbench.api import score
-from hdbench.evaluation.score import Settings
 
 pytestmark = pytest.mark.slow
 
@@ -31,7 +30,7 @@ def answers(sample):
 
 
 def test_example_is_scored_in_one_click_with_all_downloads(visit, sample, tmp_path):
-    expected = score(str(sample / "hdb/zettelkatalog"), sample / EXAMPLE, Settings(details=True))
+    expected = score(str(sample / "hdb/zettelkatalog"), sample / EXAMPLE)
     headline = f"{expected.figures['f1_micro']:.4f}"
     page = visit(accept_downloads=True)
     page.locator("#example").click()

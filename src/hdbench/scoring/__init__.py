@@ -60,17 +60,41 @@ class _Metrics(Mapping[str, type[Metric]]):
     """Looks at what is installed only for a name that is not one of hdbench's own, or for all."""
 
     def __getitem__(self, name: str) -> type[Metric]:
-        return _OWN[name] if name in _OWN else _all()[name]
+        return _OWN[name] if name in _OWN else {**_GIVEN, **_all()}[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_all())
+        return iter({**_all(), **_GIVEN})
 
     def __len__(self) -> int:
-        return len(_all())
+        return len(_all().keys() | _GIVEN)
+
+
+_GIVEN: dict[str, type[Metric]] = {}
+
+
+def known_metric(metric: Metric | type[Metric]) -> type[Metric]:
+    """The class of a metric that a program gives, which from now on is known by its name.
+
+    Raises:
+        HdbenchError: it is no metric, or another one has its name.
+    """
+    kind = metric if isinstance(metric, type) else type(metric)
+    if not issubclass(kind, Metric):
+        raise HdbenchError(
+            "{metric}: neither a metric's name nor a class derived from hdbench.Metric",
+            metric=repr(metric)[:100],
+        )
+    if _all().get(kind.name, kind) is not kind:
+        raise HdbenchError(
+            "{name}: another metric has this name already: rename it", name=kind.name
+        )
+    _GIVEN[kind.name] = kind
+    return kind
 
 
 METRICS: Mapping[str, type[Metric]] = _Metrics()
-"""Every metric by its name, as in `hdb/<name>`: those of hdbench and those of other packages."""
+"""Every metric by its name, as in `hdb/<name>`: those of hdbench, of other packages, and those that
+a program gave."""
 
 
 def make_metric(name: str, protocol: str = "documented", /, **options: Any) -> Metric:

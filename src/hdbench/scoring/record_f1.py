@@ -114,8 +114,10 @@ class RecordF1(Metric):
         round: `{"item": DIGITS, "run": DIGITS}`: rounds figures of items and of the run.
         sum: `exact`: sums are rounded once; `plain`: they are added from left to right.
         figures: name → `{"of": FIGURE, "scale": FACTOR}`: figures under another name.
+        similarity: in Python, a function of two values that takes the place of `similarity`: from
+            0.0 to 1.0, higher is better. A result names it, and is not computed again by its name.
 
-    The last eight exist to reproduce published results. `leaves`, `parents`, `absent` and
+    `leaves` to `figures` exist to reproduce published results. `leaves`, `parents`, `absent` and
     `dotted_keys` need `lists: position`.
 
     A key with a dot or bracket is a key of its own: `{"a.b": …}` is not `{"a": {"b": …}}`. It
@@ -172,8 +174,10 @@ class RecordF1(Metric):
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options and their values."""
-        return dict(self._read.values)
+        """The options and their values; a function by its name."""
+        given = self._read.values["similarity"]
+        name = getattr(given, "__qualname__", given)
+        return {**self._read.values, "similarity": name if given is None else str(name)}
 
     @property
     def signed_options(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, get_args
 
 from hdbench.errors import HdbenchError
@@ -31,6 +31,7 @@ DEFAULTS: dict[str, Any] = {
     "round": {},
     "sum": "exact",
     "figures": {},
+    "similarity": None,
 }
 """Every option with its default."""
 
@@ -139,12 +140,16 @@ def read_rules(options: Mapping[str, Any], *, canonical: bool = False) -> PathRu
         HdbenchError: a value is unusable; the message names the option.
     """
     values = DEFAULTS | dict(options)
-    compare = values["compare"]
+    compare, alike = values["compare"], _similarity(values["similarity"])
+
+    def read(option: str, value: Any) -> Comparator | None:
+        found = comparator(option, value)
+        return alike if found is similarity else found
+
     if has_parameters(compare):
-        compare = _comparator("compare", compare)
-        comparators: Patterns[Comparator | None] = Patterns("compare", {}, compare)
+        comparators: Patterns[Comparator | None] = Patterns("compare", {}, read("compare", compare))
     else:
-        comparators = by_pattern("compare", compare, None, _comparator)
+        comparators = by_pattern("compare", compare, alike, read)
     ignore, blank = values["ignore"], values["blank"]
     if not _is_list(ignore) or not all(isinstance(path, str) for path in ignore):
         raise HdbenchError("ignore: {ignore} is not a list of paths", ignore=repr(ignore))
@@ -198,9 +203,31 @@ def _mode(option: str, value: Any) -> ListMode:
     return mode
 
 
-def _comparator(option: str, value: Any) -> Comparator | None:
-    compare = comparator(option, value)
-    return None if compare is similarity else compare
+def _similarity(given: Any) -> Comparator | None:
+    """Return what a program compares values by; None for hdbench's own."""
+    if given is None:
+        return None
+    if isinstance(given, str):  # a result that was read names a function, and scores nothing
+        return partial(_unknown, given)
+    if not callable(given):
+        raise HdbenchError("similarity: {value} is not a function", value=repr(given))
+
+    def alike(reference: Any, prediction: Any) -> float:
+        number = given(reference, prediction)
+        if not isinstance(number, int | float) or not 0 <= number <= 1:
+            raise HdbenchError(
+                "similarity: {value} of {reference} and {prediction} is not a number from 0 to 1",
+                value=repr(number),
+                reference=repr(reference)[:100],
+                prediction=repr(prediction)[:100],
+            )
+        return float(number)
+
+    return alike
+
+
+def _unknown(name: str, _reference: Any, _prediction: Any) -> float:
+    raise HdbenchError("similarity: give the function itself, not its name {name!r}", name=name)
 
 
 def _steps(option: str, value: Any) -> tuple[Normalizer, ...]:

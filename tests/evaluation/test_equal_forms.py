@@ -6,7 +6,7 @@ import unicodedata
 import pytest
 from helpers.lines import write_lines
 
-from hdbench.evaluation.score import Settings, score
+from hdbench.api import score
 
 TEXTS = {"a": "Zähle", "b": "Öfen", "c": "Wein"}
 
@@ -37,7 +37,7 @@ def test_a_note_says_in_how_many_answers(apart, said, tmp_path, run_hdbench, mon
     result = score("hdb/lines", "a.jsonl")
     assert result.rates["cer"] == 0
     assert [note.partition(" (")[0] for note in result.reading.notes] == said
-    assert score("hdb/lines", "a.jsonl", Settings("published")).reading.notes == []
+    assert score("hdb/lines", "a.jsonl", protocol="published").reading.notes == []
 
 
 def test_names_of_fields_keep_to_the_schema_however_they_are_written(

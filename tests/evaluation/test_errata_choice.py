@@ -5,9 +5,9 @@ import json
 import pytest
 from helpers.run_folders import RIGHT, write_run
 
+from hdbench.api import score
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.runs import load_runs
-from hdbench.evaluation.score import Settings, score
 from hdbench.output.leaderboard.boards import leaderboards
 from hdbench.results.files import read_results, write_results
 
@@ -61,7 +61,7 @@ def here(cards, monkeypatch):
     ],
 )
 def test_each_choice_scores_against_its_own_ground_truth(here, protocol, errata, right):
-    result = score("hdb/cards", "run", Settings(protocol, errata=errata))
+    result = score("hdb/cards", "run", protocol=protocol, errata=errata)
     figures = result.figures
     counts = [figures[name] for name in ("true_positives", "false_positives", "false_negatives")]
     assert counts == [right, 8 - right, 8 - right]
@@ -73,18 +73,18 @@ def test_each_choice_scores_against_its_own_ground_truth(here, protocol, errata,
 def test_a_note_says_what_the_proposed_corrections_would_change(here):
     counted = score("hdb/cards", "run")
     assert counted.reading.notes == [NOTE]
-    proposed = score("hdb/cards", "run", Settings(errata="proposed"))
+    proposed = score("hdb/cards", "run", errata="proposed")
     assert proposed.reading.notes == [
         "proposed corrections of the ground truth count here, though the data's owners have not "
         "accepted them (1 of 4 items): f1_micro is 1.0000, and 0.8750 without them"
     ]
-    assert score("hdb/cards", "run", Settings("published")).reading.notes == []
+    assert score("hdb/cards", "run", protocol="published").reading.notes == []
 
 
 def test_scores_without_proposed_corrections_are_all_the_same(here):
     write_rows(here, {item: {"ground_truth": json.dumps(RIGHT)} for item in ROWS})
     figures = [
-        score("hdb/cards", "run", Settings(protocol, errata=errata))
+        score("hdb/cards", "run", protocol=protocol, errata=errata)
         for protocol, errata in (
             ("documented", "accepted"),
             ("documented", "proposed"),
@@ -111,7 +111,7 @@ def test_unreadable_ground_truth_is_named_by_its_column(here, wrong, why):
 
 def test_a_result_keeps_the_choice_and_is_not_mixed_with_others(here, run_hdbench):
     for name, errata in (("counted", "accepted"), ("proposed", "proposed")):
-        result = score("hdb/cards", "run", Settings(errata=errata))
+        result = score("hdb/cards", "run", errata=errata)
         write_results(here / f"{name}.json", [result.replaced(model=name)])
         [read] = read_results(here / f"{name}.json").values()
         assert read.figures == result.figures

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdbench.answers.bounds import Bounds
+from hdbench.api import score_runs
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.score import Settings, score_runs
 
 SCRIPTS = Path(__file__).parents[2] / "dataset_scripts"
 SAMPLES = {
@@ -86,7 +86,7 @@ def as_cell(key, row):
 
 def figures(benchmark, answers, **how):
     """The bytes of a result, but for the names of files, which differ."""
-    [result] = score_runs(str(benchmark), answers, Settings(**how)).values()
+    [result] = score_runs(str(benchmark), answers, **how).values()
     record = result.to_dict()
     del record["answers"]
     return json.dumps([record, result.worst])
@@ -160,9 +160,9 @@ def test_the_bound_on_values_is_for_each_model(tmp_path):
     models = write(tmp_path / "models.jsonl", lines)
     cards = str(tmp_path / "hdb/cards")
     # An answer has one value, its title.
-    assert len(score_runs(cards, models, Settings(bounds=Bounds(values=20)))) == 2
+    assert len(score_runs(cards, models, bounds=Bounds(values=20))) == 2
     with pytest.raises(HdbenchError, match="have more than 19 fields"):
-        score_runs(cards, models, Settings(bounds=Bounds(values=19)))
+        score_runs(cards, models, bounds=Bounds(values=19))
 
 
 @settings(max_examples=15)

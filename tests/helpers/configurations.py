@@ -6,14 +6,14 @@ from pathlib import Path
 from helpers.gold import COLUMNS
 from helpers.plain_evaluate import evaluate
 
-from hdbench.evaluation.score import Settings, score
+from hdbench.api import score
 
 COVERAGE = ("items", "answered", "unanswered", "unparsable", "status", "unparsable_kinds")
 
 
 def scored(benchmark, answers, protocol):
     """Everything that scoring a file gives, with intervals."""
-    result = score(benchmark, answers, Settings(protocol=protocol))
+    result = score(benchmark, answers, protocol=protocol)
     return {**result.to_dict(), **result.spread_dict()}, result
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from helpers.plain_evaluate import evaluate
 
+from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.jsonio import read_jsonl
-from hdbench.evaluation.score import Settings, score
 
 PROTOCOLS = ("documented", "published")
 
@@ -178,7 +178,7 @@ def assert_never_perfect_with_one_value_wrong(name, folder, protocol, seed, most
 
 
 def _scored(folder, protocol, lines):
-    return score(str(folder), _written(lines), Settings(protocol)).figures
+    return score(str(folder), _written(lines), protocol=protocol).figures
 
 
 def _lines(answers, key):

@@ -19,7 +19,8 @@ def in_detail(result):
 
 def flat(record):
     """What a file has of a result, with its figures and its parts beside the rest."""
-    return record | record["dataset"] | record["reading"] | record["figures"]
+    protocol = {"protocol": record["metric"]["protocol"]}
+    return record | protocol | record["dataset"] | record["reading"] | record["figures"]
 
 
 def flat_of(path):

@@ -8,7 +8,7 @@ from statistics import mean
 
 import pytest
 
-from hdbench.evaluation.score import Settings, score
+from hdbench.api import score
 
 pytestmark = pytest.mark.slow
 
@@ -56,9 +56,7 @@ def pages_by_model(published):
         found = defaultdict(list)
         for folder, run in runs(published, "avisblatt").items():
             if run["prompt"]["name"] == "prompt_optimized.txt" and len(run["items"]) == 5:
-                result = score(
-                    str(published.folder / "hdb/avisblatt"), folder, Settings(protocol=protocol)
-                )
+                result = score(str(published.folder / "hdb/avisblatt"), folder, protocol=protocol)
                 found[run["model"]].append(result.figures["fuzzy"])
         means[protocol] = {model: mean(figures) for model, figures in found.items()}
     return means

@@ -22,8 +22,8 @@ from matplotlib.figure import Figure
 from speed.plotting import BLUE, GREY, ORANGE, SETTINGS
 
 from hdbench.answers.answer import Answer
+from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.evaluation.score import Settings, score
 from hdbench.results.items import score_items
 from hdbench.scoring.metric import Metric
 from hdbench.scoring.records import pairing
@@ -92,15 +92,16 @@ def scored(hdb: Path, name: str) -> list[Run]:
         len([*load_benchmark(benchmark).ids()]),
     )
     settings = {
-        "reproduced": Settings(protocol="published"),
-        "position": Settings(options={"lists": "position"}),
-        "aligned": Settings(),
+        "reproduced": {"protocol": "published"},
+        "position": {"lists": "position"},
+        "aligned": {},
     }
     runs = []
     for folder in sorted(path.parent for path in (hdb / "results" / name).glob("*/run.json")):
         about = json.loads((folder / "run.json").read_text())
         figures = {
-            way: score(benchmark, folder, each).figures[headline] for way, each in settings.items()
+            way: score(benchmark, folder, **each).figures[headline]
+            for way, each in settings.items()
         }
         runs.append(
             Run(

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from hdbench.api import score
 from hdbench.benchmarks.benchmark import EXAMPLE, load_benchmark
 from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.spec import read_spec
@@ -20,7 +21,6 @@ from hdbench.datasets.building.builder import build, install_spaces
 from hdbench.datasets.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
-from hdbench.evaluation.score import score
 from hdbench.results.parts import NOT_READ
 from hdbench.results.summary import ResultSummary
 

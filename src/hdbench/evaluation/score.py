@@ -66,51 +66,6 @@ class Settings:
     exchange: Exchange | None = field(default=None, compare=False)
 
 
-def score(benchmark: str, predictions: Path | str, settings: Settings = Settings()) -> Result:
-    """Score one run's answers against a benchmark.
-
-    An id without an answer counts as a complete failure.
-
-    Args:
-        benchmark: the folder of a built benchmark, such as `hdb/zettelkatalog`; otherwise one on
-            the Hub.
-        predictions: a file or folder of answers in any of the forms that `hdbench score` takes.
-        settings: how they are scored.
-
-    Raises:
-        HdbenchError: the benchmark, the predictions or an option is unusable, or there are several
-            runs.
-    """
-    results = score_runs(benchmark, predictions, settings)
-    if len(results) > 1:
-        names = ", ".join(repr(name) for name in results)
-        raise HdbenchError(
-            "{place}: holds several runs ({names}): use score_runs", place=predictions, names=names
-        )
-    return next(iter(results.values()))
-
-
-def score_runs(
-    benchmark: str, predictions: Path | str, settings: Settings = Settings()
-) -> dict[str | None, Result]:
-    """Score each run of a file or folder of answers; a `model` column tells them apart.
-
-    If a run folder's `run.json` declares which items were asked, only these are scored.
-
-    Args:
-        benchmark: see `score`, as for all the rest.
-        predictions: a file or folder.
-        settings: how they are scored.
-
-    Returns:
-        Model → result; one under None if the file names no model.
-
-    Raises:
-        HdbenchError: the benchmark, the predictions or an option is unusable.
-    """
-    return score_under(benchmark, predictions, [settings])[0]
-
-
 def score_under(
     benchmark: str,
     predictions: Path | str,
@@ -118,16 +73,20 @@ def score_under(
     *,
     name: str | None = None,
 ) -> list[dict[str | None, Result]]:
-    """Score each run under several rules; answers that they read alike are read once.
+    """Score each run of a file under several rules; answers that they read alike are read once.
+
+    A `model` column tells runs apart. An id without an answer counts as a complete failure. If a
+    run folder's `run.json` declares which items were asked, only these are scored.
 
     Args:
-        benchmark: see `score`, as for all the rest.
-        predictions: a file or folder.
+        benchmark: the folder of a built benchmark, such as `hdb/zettelkatalog`; otherwise one on
+            the Hub.
+        predictions: a file or folder of answers in any of the forms that `hdbench score` takes.
         settings: how they are scored, in turn; all with the first one's `revision` and `bounds`.
         name: what messages and results call a file of answers; by default its path.
 
     Returns:
-        For each of the settings: model → result, as `score_runs` gives it.
+        For each of the settings: model → result; one under None if the file names no model.
 
     Raises:
         HdbenchError: the benchmark, the predictions or an option is unusable.

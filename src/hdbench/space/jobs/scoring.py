@@ -14,7 +14,7 @@ from hdbench.benchmarks.titles import Titles
 from hdbench.common.progress import Listener, listening
 from hdbench.common.thumbnails import keep_in
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.score import Settings, score_runs
+from hdbench.evaluation.score import Settings, score_under
 from hdbench.output.report.page import report_page
 from hdbench.output.report.tables import csv_files
 from hdbench.output.report.workbook import workbook
@@ -89,7 +89,8 @@ def score_upload(
 
     try:
         with listening(tell):
-            scored = score_runs(benchmark.id, upload.path, upload.settings(details=details))
+            settings = upload.settings(details=details)
+            [scored] = score_under(benchmark.id, upload.path, [settings])
     except UnknownIdsError as error:
         raise UnknownIdsError(plain(error.message), error.ids) from error
     except HdbenchError as error:

@@ -10,7 +10,7 @@ from helpers.people_files import add_events
 from hdbench.annotating.agreement import agreement_of
 from hdbench.annotating.double import read_doubly_read
 from hdbench.annotating.events import Change, Double
-from hdbench.api import Settings, score
+from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.datasets.building.card import agreement_section
 from hdbench.errors import HdbenchError
@@ -126,8 +126,8 @@ def test_score_shows_what_people_reach_by_the_same_rules(work, built, run_hdbenc
     command = ("score", "hdb/lines", "answers.jsonl", "--json", "result.json")
     assert line in in_one_line(said(run_hdbench(*command, cwd=work)))
     assert "equal" in said(run_hdbench("verify", "result.json", cwd=work))
-    for settings in (Settings(options={"threshold": 0.5}), Settings("published")):
-        other = score(str(work / "hdb/lines"), work / "answers.jsonl", settings)
+    for settings in ({"threshold": 0.5}, {"protocol": "published"}):
+        other = score(str(work / "hdb/lines"), work / "answers.jsonl", **settings)
         assert other.dataset.people is None
         assert "people" not in other.figures
 

@@ -123,6 +123,17 @@ def _rules_of(metric: Metric) -> dict[str, Any]:
     }
 
 
+def _check_choices(given: Iterable[Any], choices: Sequence[str]) -> None:
+    if not set(choices).issuperset(map(str, given)):
+        raise unfit("are not all of {choices}", choices=", ".join(choices))
+
+
+def _outcomes_of(value: Any) -> Mapping[Outcome, Mapping[str, int]]:
+    counts = counts_of(value)
+    _check_choices(counts, OUTCOMES)
+    return counts  # type: ignore[return-value]
+
+
 class Result(ResultPart):
     """The figures of one set of answers, with what is needed to trust and recompute them.
 
@@ -174,7 +185,9 @@ class Result(ResultPart):
     other_errata: Mapping[str, Mapping[str, float]] = Field(default_factory=dict)
     strata: list[int] = Field(default_factory=list, validate_default=True)
     item_weights: list[float] | None = None
-    outcomes: Mapping[Outcome, Mapping[str, int]] = Field(default_factory=dict)
+    outcomes: Annotated[Mapping[Outcome, Mapping[str, int]], PlainValidator(_outcomes_of)] = Field(
+        default_factory=dict
+    )
     stratum_outcomes: Mapping[int, Mapping[Outcome, Mapping[str, int]]] = Field(
         default_factory=dict
     )
@@ -202,16 +215,14 @@ class Result(ResultPart):
     @classmethod
     def _are_statuses(cls, statuses: Any, info: ValidationInfo) -> list[Status]:
         _check_column(statuses, info)
-        if not set(STATUSES).issuperset(map(str, statuses)):
-            raise unfit("are not all of {choices}", choices=", ".join(STATUSES))
+        _check_choices(statuses, STATUSES)
         return [*statuses]
 
     @field_validator("kinds", mode="plain")
     @classmethod
     def _are_kinds(cls, kinds: Any) -> dict[str, Kind]:
-        if not isinstance(kinds, dict) or not set(KINDS).issuperset(map(str, kinds.values())):
-            raise unfit("are not all of {choices}", choices=", ".join(KINDS))
-        return kinds
+        _check_choices(kinds.values() if isinstance(kinds, dict) else [kinds], KINDS)
+        return {**kinds}
 
     @field_validator("statistics", mode="plain")
     @classmethod
@@ -262,11 +273,6 @@ class Result(ResultPart):
             _check_column(weights, info)
             _check_numbers(weights)
         return None if weights is None else [*weights]
-
-    @field_validator("outcomes", mode="plain")
-    @classmethod
-    def _are_outcomes(cls, outcomes: Any) -> Mapping[Outcome, Mapping[str, int]]:
-        return _outcomes_of(outcomes)
 
     @field_validator("stratum_outcomes", mode="plain")
     @classmethod
@@ -696,13 +702,6 @@ class Result(ResultPart):
             **({"errors": self.errors_by_class} if self.per_item else {}),
             **data,
         }
-
-
-def _outcomes_of(value: Any) -> Mapping[Outcome, Mapping[str, int]]:
-    counts = counts_of(value)
-    if not counts.keys() <= set(OUTCOMES):
-        raise unfit("are not all of {choices}", choices=", ".join(OUTCOMES))
-    return counts  # type: ignore[return-value]
 
 
 def _check_column(column: Any, info: ValidationInfo, of: str = "") -> None:

@@ -1,11 +1,11 @@
 """The file of an audit: a row for each finding, or all of it as JSON."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from hdbench.answers.csv_lines import Line, opened_csv
+from hdbench.answers.csv_lines import opened_csv
 from hdbench.common.checked import check_file
 from hdbench.common.csv_files import as_it_was
 from hdbench.common.jsonio import write_json, write_whole
@@ -76,7 +76,3 @@ def read_audited(path: Path) -> Mapping[str, tuple[str, ...]] | None:
             if found["id"]:
                 fields[found["id"]].append(found.get("field", ""))
     return {item: tuple(filter(None, names)) for item, names in fields.items()}
-
-
-def _width(rows: Iterator[Line]) -> int:
-    return len(next(rows, (0, []))[1])

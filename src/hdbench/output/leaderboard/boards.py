@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _SHOWN = 10
 """Maximum number of models that a short description names."""
 
+_FACTS = ("released", "open_weights", "runs_locally", "parameters", "licence", "source")
 _COLUMNS = (
     *("rank", "model", "value", "judged", "low", "high", "failures", "answered", "runs"),
     *("seconds", "tokens", "cost_usd", "item_usd"),
@@ -229,23 +230,12 @@ class Board:
         and `item_usd` that of an item.
         """
         rows = [
-            {
-                "rank": row.rank and row.rank.shown(),
-                "model": row.model,
-                "value": row.value,
-                "judged": row.judged,
-                "low": row.interval and row.interval.low,
-                "high": row.interval and row.interval.high,
-                "failures": row.failures,
-                "answered": row.answered,
-                "runs": len(row.runs),
-                "seconds": row.seconds,
-                "tokens": row.tokens,
-                "cost_usd": row.cost_usd,
-                "item_usd": row.item_usd,
-            }
+            vars(row)
+            | {"rank": row.rank and row.rank.shown(), "runs": len(row.runs)}
+            | {end: row.interval and getattr(row.interval, end) for end in ("low", "high")}
             for row in self.rows
         ]
+        rows = [{name: row[name] for name in _COLUMNS} for row in rows]
         return RowTable(rows, _COLUMNS)
 
     def to_pandas(self) -> Any:
@@ -446,7 +436,6 @@ def _row(
         rank=standing.rank,
         model=standing.name,
         provider=providers.pop() if len(providers) == 1 else None,
-        released=facts.released if facts else None,
         after_public=facts is not None and facts.released_after(public_since),
         drafted=max(result.own_drafts for result in results),
         value=standing.value,
@@ -465,11 +454,7 @@ def _row(
         runs=runs,
         fields=_fields(results),
         family=maker_of({"provider": results[0].run.provider}, standing.name)[0],
-        open_weights=facts.open_weights if facts else None,
-        runs_locally=facts.runs_locally if facts else None,
-        parameters=facts.parameters if facts else None,
-        licence=facts.licence if facts else None,
-        source=facts.source if facts else None,
+        **{name: getattr(facts, name, None) for name in _FACTS},
     )
 
 

@@ -6,8 +6,11 @@ from contextlib import contextmanager
 from functools import cache
 
 from helpers.forks import Forks
+from helpers.people_files import add_events
 from helpers.slow_pdf import slow_pdf
 from PIL import Image
+
+from hdbench.annotating.events import Double
 
 
 def field(*types, **more):
@@ -70,8 +73,33 @@ def blocked(folder):
 
 def truths(folder):
     """What `metadata.jsonl` has, by item."""
-    lines = (folder / "metadata.jsonl").read_text().splitlines()
-    return {row["id"]: row["ground_truth"] for row in map(json.loads, lines)}
+    return {item: row["ground_truth"] for item, row in rows(folder).items()}
+
+
+def rows(folder):
+    """The rows of `metadata.jsonl`, by item."""
+    lines = (folder / "metadata.jsonl").read_text(encoding="utf-8").splitlines()
+    return {row["id"]: row for row in map(json.loads, lines)}
+
+
+def put(store, item, field, to, *, what="ground_truth", how="blind", model=None):
+    """Change an item as it is now."""
+    head = store.state(item).head[what]
+    return store.change(item, what, field, to, after=head, how=how, model=model)
+
+
+def finish(store, record, status="done", *, item="b2"):
+    """Enter a record, and be done with it."""
+    if record is not None:
+        put(store, item, "", record)
+    return put(store, item, "", status, what="status")
+
+
+def read_alone(folder, *names, items=("b2",)):
+    """Have people read items, each alone."""
+    at = "2026-11-22T10:00:00.000Z"
+    add_events(folder, [Double(by=name, at=at, items=items, seed=1) for name in names])
+    return folder
 
 
 def set_status(page, status):

@@ -77,7 +77,7 @@ class Opened:
         lines = []
         for item in list(self.cards.cards.truths)[-2:]:
             for field, value in self.cards.truth(item).items():
-                made = {"what": "value", "how": "typed", "value": value, "by": "anna"}
+                made = {"how": "typed", "value": value, "by": "anna"}
                 at = "2026-11-27T12:00:00.000Z"
                 key = {"list": seal, "id": uuid4().hex, "item": item, "field": field}
                 lines.append(WorkedValue(**key, at=at, **made))

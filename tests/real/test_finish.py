@@ -126,7 +126,7 @@ def test_each_of_263_cards_has_each_value_with_its_origin(folder, run_hdbench):
     worked = [
         WorkedValue(
             list=seal, id=uuid.uuid4().hex, item=item, field=field, by="ben",
-            at=PEOPLE.format(hour=13), what="value", value=at(truths[item], field), how="typed",
+            at=PEOPLE.format(hour=13), value=at(truths[item], field), how="typed",
         )
         for item, field in doubtful[:WORKED]
     ]  # fmt: skip

@@ -60,7 +60,6 @@ def work_off(collection, item, field, value, *, minute=0, **how):
         "field": field,
         "by": "ben",
         "at": f"2026-11-27T10:{minute:02}:00.000Z",
-        "what": "value",
         "how": "typed",
         "value": value,
     }

@@ -168,7 +168,6 @@ def test_if_one_row_does_not_fit_nothing_is_taken_in(collection, changes, why, c
         field="keywords",
         by="ben",
         at="2026-11-27T10:00:00.000Z",
-        what="value",
         how="typed",
         value=["Ehe"],
     )

@@ -142,6 +142,8 @@ def _drawn(folder: Path, metadata: Metadata, people: People, items: int) -> tupl
 
 
 def waiting_for(item: str, changes: list[Change], readers: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the readers who are not done with an item; nobody once all are, two at least."""
+    """Return the readers who are not done with an item; none at the end."""
     own = own_states(item, changes, readers)
+    if all_finished(own):
+        return ()
     return tuple(name for name, state in own.items() if state.status == "open")

@@ -69,10 +69,22 @@ def _name(name: str) -> str:
     raise unfit(Message("not a name in the Unicode form NFC"))
 
 
+def _time(at: str) -> str:
+    try:
+        datetime.fromisoformat(at)
+    except ValueError as error:
+        raise unfit(Message("not a time")) from error
+    return at
+
+
 Name = Annotated[str, AfterValidator(_name)]
 Id = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 Count = Annotated[int, Field(ge=1)]
-At = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")]
+At = Annotated[
+    str,
+    Field(pattern=r"^2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$"),
+    AfterValidator(_time),
+]
 
 
 class ValueKey(NamedTuple):
@@ -103,6 +115,18 @@ class Event(Strict):
     previous: str = ""
 
 
+def _check_made(how: str, model: str | None) -> None:
+    if how != SETTLED and not is_provenance(how):
+        raise unfit("how: not a provenance")
+    if model is not None and not is_model(model):
+        raise unfit("model: not the name of a model")
+
+
+def _check_depth(value: Any) -> None:
+    if is_too_deep(value, MAX_VALUE_DEPTH):
+        raise unfit("nested more than {most} deep", most=MAX_VALUE_DEPTH)
+
+
 class Found(Event):
     """The ground truth that `metadata.jsonl` had before anybody changed it.
 
@@ -123,6 +147,12 @@ class Found(Event):
     def made(self) -> Provenance:
         """Return the provenance in the row there."""
         return Provenance(self.how, self.model)
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> "Found":
+        _check_made(self.how, self.model)
+        _check_depth(self.record)
+        return self
 
 
 class Change(Event):
@@ -157,10 +187,7 @@ class Change(Event):
 
     @model_validator(mode="after")
     def _is_whole(self) -> "Change":
-        if self.how != SETTLED and not is_provenance(self.how):
-            raise unfit("how: not a provenance")
-        if self.model is not None and not is_model(self.model):
-            raise unfit("model: not the name of a model")
+        _check_made(self.how, self.model)
         is_right = {
             "ground_truth": bool(self.field) or isinstance(self.value, dict | None),
             "status": self.value in STATUSES,
@@ -168,8 +195,7 @@ class Change(Event):
         }[self.kind]
         if not is_right or (self.field and self.kind != "ground_truth"):
             raise unfit("value: not one of its kind")
-        if is_too_deep(self.value, MAX_VALUE_DEPTH):
-            raise unfit("nested more than {most} deep", most=MAX_VALUE_DEPTH)
+        _check_depth(self.value)
         return self
 
 

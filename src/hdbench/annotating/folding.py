@@ -118,12 +118,9 @@ def fold(item: str, changes: Sequence[Change], base: Base | None) -> ItemState:
     for kind in ("status", "comment"):
         held: list[_Held] = []
         for change in by_kind[kind]:
-            held = [
-                *(each for each in held if not change.knows(each.change)),
-                _Held(change, change.value),
-            ]
+            held = _with(held, change, change.value)
         if held:
-            said[kind] = held[-1].value
+            said[kind] = _said(held)[-1].value
         if (conflict := _conflict(held, "")) is not None:
             conflicts.append(conflict)
     base_how = "" if base is None else base.made.how if base.made else IMPORTED
@@ -166,23 +163,32 @@ def _record_of(
     if not truths:
         return record, []
     values = {
-        field: held[field][-1].value if held[field] else (base or {})[field] for field in fields
+        field: _said(held[field])[-1].value if held[field] else (base or {})[field]
+        for field in fields
     }
     record = {field: value for field, value in values.items() if value is not _ABSENT}
     conflicts = [
         conflict for field in fields if (conflict := _conflict(held[field], field)) is not None
     ]
-    return (record if is_there else None), conflicts
+    return (record if record or is_there else None), conflicts
 
 
-def _conflict(held: Sequence[_Held], field: str) -> Conflict | None:
-    """Return what has to be settled between values of people who did not know of each other."""
-    # A record that was begun says nothing yet of fields that are empty, unless its reader is done.
+def _said(held: Sequence[_Held]) -> Sequence[_Held]:
+    """Return the values that say something, the one that stands for now last; all if none does.
+
+    A record that was begun says nothing yet of fields that are empty, unless its reader is done.
+    """
     said = [
         each
         for each in held
         if each.change.field or each.change.alone or not is_nothing(each.value)
     ]
+    return said or held
+
+
+def _conflict(held: Sequence[_Held], field: str) -> Conflict | None:
+    """Return what has to be settled between values of people who did not know of each other."""
+    said = _said(held)
     if len({_plain(each.value) for each in said}) < 2:  # noqa: PLR2004
         return None
     values = tuple(None if each.value is _ABSENT else each.value for each in said)

@@ -169,7 +169,7 @@ class Metadata:
         """Read the file again if somebody else has written it.
 
         Returns:
-            The items whose line has changed.
+            The items whose line has changed or has gone.
         """
         if self._stamped() == self._stamp:
             return set()
@@ -177,8 +177,8 @@ class Metadata:
         self._read()
         return {
             item
-            for item, row in self.rows.items()
-            if item not in before or before[item].line != row.line
+            for item in before.keys() | self.rows.keys()
+            if item not in before or before[item] != self.rows.get(item)
         }
 
     def _read(self) -> None:

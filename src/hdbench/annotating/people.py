@@ -115,6 +115,7 @@ class People:
         self._of_item: defaultdict[str, list[Change]] = defaultdict(list)
         self._undone: defaultdict[str, set[int]] = defaultdict(set)
         self._read: dict[str, _Read] = {}
+        self._touched: set[str] = set()  # also by what was read before an error
         self.refresh()
 
     def refresh(self) -> set[str]:
@@ -123,7 +124,6 @@ class People:
         Returns:
             The items that may have other changes than before.
         """
-        touched: set[str] = set()
         if self.path.is_symlink():
             raise HdbenchError(
                 "{place}: is a symbolic link: put the folder itself there", place=self.path
@@ -132,10 +132,11 @@ class People:
             with saving(self.path):
                 self.path.stat()  # whether the folder is still there
         with read_errors(self.path):
-            names = {path.stem for path in self.path.glob(f"*{SUFFIX}")}
-            for name in sorted(names | self._read.keys() | self._sealed_names()):
-                touched |= self._read_on(name)
-        return touched
+            names = {path.stem for path in self.path.glob(f"*{SUFFIX}")} | self._sealed_names()
+        for name in sorted(names | self._read.keys()):
+            with read_errors(self.file(name)):
+                self._read_on(name)
+        return self._take_touched()
 
     def of_kind(self, kind: type[_Kind]) -> Iterator[_Kind]:
         """Yield the events of a kind, person by person."""
@@ -212,7 +213,7 @@ class People:
             HdbenchError: one of them is not JSON or too long, or the file is unusable.
         """
         name = events[0].by
-        touched = self._read_on(name)
+        self._read_on(name)
         read = self._read.get(name, _Read())
         lines: list[bytes] = []
         for event in events:
@@ -222,9 +223,9 @@ class People:
             read = _Read(0, count + 1, _sha256(lines[-1]))
         with saving(self.file(name)):
             appending.append(self.file(name), b"".join(lines))
-        touched |= self._read_on(name)
+        self._read_on(name)
         self.seal()
-        return touched
+        return self._take_touched()
 
     def seal(self) -> None:
         """Keep how far each file is read, so that a shorter one is refused from now on."""
@@ -233,18 +234,17 @@ class People:
                 with suppress(HdbenchError):  # only what was added since could go unnoticed
                     write_whole(self._seal_file(name), f"{sealed.lines} {sealed.head}\n".encode())
 
-    def _read_on(self, name: str) -> set[str]:
+    def _read_on(self, name: str) -> None:
         """Read the whole lines that were added to a file; one that is being written is no line."""
         path, read = self.file(name), self._read.get(name, _Read())
         seal = self._seal(name) or _Seal(0, "")
-        touched: set[str] = set()
         size = path.lstat().st_size if path.is_symlink() or path.exists() else 0
         if path.is_symlink():
             raise HdbenchError("{place}: is a symbolic link: put the file itself there", place=path)
         if size < read.size or (not size and seal.lines):
             raise _shorter(path, max(read.lines, seal.lines))
         if size == read.size:
-            return touched
+            return
         events = self.events.setdefault(name, [])
         with open_regular(path) as file:
             file.seek(read.size)
@@ -255,7 +255,7 @@ class People:
                     raise _edited(path, read.lines)
                 self._read[name] = read
                 events.append(event)
-                touched |= self._take(event)
+                self._take(event)
         if len(raw) > MAX_LINE:
             raise HdbenchError(
                 "{place}:{number}: longer than {most} MiB",
@@ -265,16 +265,18 @@ class People:
             )
         if read.lines < seal.lines:
             raise _shorter(path, seal.lines)
-        return touched
 
-    def _take(self, event: Event) -> set[str]:
+    def _take(self, event: Event) -> None:
         if isinstance(event, Change):
             self._of_item[event.item].append(event)
-            return {event.item}
+            self._touched.add(event.item)
         if isinstance(event, Undo):
             self._undone[event.by].add(event.undoes)
-            return {event.item}
-        return set()
+            self._touched.add(event.item)
+
+    def _take_touched(self) -> set[str]:
+        touched, self._touched = self._touched, set()
+        return touched
 
     def _seal_file(self, name: str) -> Path:
         return self.path / f".{name}.read"

@@ -57,19 +57,22 @@ class States:
         self.readers = Readers(self.people)
         self._states: dict[str, ItemState] = {}
         self._bases: dict[str, Base] = {}
+        self._touched: set[str] = set()  # also by what was read before an error
         self._check_items()
         self._note_bases()
 
     def refresh(self) -> set[str]:
         """Read what others have changed; return the items that may have another state."""
-        touched = self.people.refresh() | self.metadata.refresh()
+        self._touched |= self.people.refresh()
+        self._touched |= self.metadata.refresh()
         before = self.readers.by_item
         self.readers = Readers(self.people)
         if self.readers.by_item != before:
-            touched |= before.keys() | self.readers.by_item.keys()
-        if touched:
+            self._touched |= before.keys() | self.readers.by_item.keys()
+        if self._touched:
             self._check_items()
-            self.forget(touched)
+            self.forget(self._touched)
+        touched, self._touched = self._touched, set()
         return touched
 
     def forget(self, items: set[str]) -> None:
@@ -103,14 +106,15 @@ class States:
         row = self.metadata.rows[item]
         return None if row.record is None else Base(row.record, row.made)
 
-    def has_base(self, item: str) -> bool:
-        """Return whether it is recorded what an item had before anybody changed it."""
-        return item in self._bases
+    def is_noted(self, item: str) -> bool:
+        """Return whether the person's file says what an item had before anybody changed it."""
+        return (item, self._person) in self._noted
 
     def _note_bases(self) -> None:
         found = defaultdict[str, list[Found]](list)
         for event in self.people.of_kind(Found):
             found[event.item].append(event)
+        self._noted = {(event.item, event.by) for events in found.values() for event in events}
         self._bases = {
             item: base for item, events in found.items() if (base := base_of(events)) is not None
         }
@@ -256,8 +260,8 @@ class Store:
                     "{item}: is read by others, who do not see your entries", item=item
                 )
             top, value = _of_field(state, field, to) if kind == "ground_truth" else (field, to)
-            known = self._view.people.numbers()
-            change = {
+            numbers = self._view.people.numbers()
+            made = {
                 "by": self.person,
                 "at": self._time(item),
                 "kind": kind,
@@ -267,9 +271,9 @@ class Store:
                 "how": how,
                 "model": model,
                 "alone": state.stage is Stage.own,
-                "seen": {name: known[name] for name in known if name != self.person},
+                "seen": {name: numbers[name] for name in numbers if name != self.person},
             }
-            return self._save(item, validate(Change, change, Path(item)))
+            return self._save(item, validate(Change, made, self._view.people.file(self.person)))
 
     def undo(self, item: str) -> ItemState:
         """Undo the person's last change of an item.
@@ -343,7 +347,7 @@ class Store:
         return as_time(datetime.fromisoformat(last) + timedelta(milliseconds=1))
 
     def _save(self, item: str, event: Event) -> ItemState:
-        people, row = self._view.people, self._view.metadata.rows[item]
+        people, base = self._view.people, self._view.base(item)
         if len(people.changes(item)) >= MAX_ITEM_CHANGES:
             raise HdbenchError(
                 "{item}: has {most:,} changes, and no more are kept",
@@ -351,11 +355,12 @@ class Store:
                 most=MAX_ITEM_CHANGES,
             )
         events = [event]
-        if row.record is not None and item not in people.items() and not self._view.has_base(item):
-            # Otherwise it would be lost once metadata.jsonl is written.
-            how, model = row.made or (IMPORTED, None)
+        if base is not None and not self._view.is_noted(item):
+            # Otherwise it would be lost once metadata.jsonl is written, or where only this person's
+            # file is copied to.
+            how, model = base.made or (IMPORTED, None)
             found = Found(
-                by=self.person, at=event.at, item=item, record=row.record, how=how, model=model
+                by=self.person, at=event.at, item=item, record=base.record, how=how, model=model
             )
             events = [found, event]
         touched = people.append(events)

@@ -66,7 +66,7 @@ def label_of(page):
 
 
 def begin(page, name, button):
-    page.get_by_label("Your pseudonym").fill(name)
+    page.get_by_label("Your name").fill(name)
     page.get_by_role("button", name=button).click()
 
 

@@ -351,6 +351,33 @@ def test_what_comes_too_early_is_refused(cards):
         cards.collection.decisions.apply(cards.collection.decisions.view(), 10)
 
 
+def put_into_own_records(cards, finished):
+    """Put values into one record of a library; then nothing is said in green after a failure."""
+    into = {"group": "into", "form": "marcxml"}
+    assert "drop your records first" in alert(cards.send("finish/write", **into))
+    own = (
+        "<collection><record><leader>00000cam a2200000 c 4500</leader>"
+        "<controlfield tag='001'>0000</controlfield></record></collection>"
+    )
+    mapping = (
+        "key: 001\nrecord: {title: 245$a}\nnew_records:\n  008: {}\n"
+        "  kinds: [{leader/05-09: nam#a, leader/17-19: 7i#, 008/18-34: '|||||#||||||||#||'}]\n"
+        "  fields: ['245$a{title}']\n"
+    )
+    for group, content in (("records", own), ("into", mapping)):
+        address = f"/{cards.key}/finish/mapping/{group}?name=a.xml"
+        assert cards.client.post(address, content=content, headers=HERE).json() == {}
+    cards.send("finish/write", **into)
+    page = cards.page("finish")
+    assert "1 of your 1 records changed" in page.partition('class="note"')[2]
+    assert "0000,0000,245" in cards.get("finish/files/changed_fields.csv").text
+    (finished / "records.xml").write_text("mine")
+    refused = cards.send("finish/write", **into)
+    assert "records.xml: was edited after it was delivered" in alert(refused)
+    assert 'class="note" role="status"' not in refused.text + cards.page("finish")
+    (finished / "records.xml").unlink()
+
+
 def test_mapping_is_kept_and_files_are_plain_ones(cards):
     cards.plan()
     cards.read()
@@ -374,6 +401,7 @@ def test_mapping_is_kept_and_files_are_plain_ones(cards):
     first = json.dumps(cards.cards.truth("0000")["title"], ensure_ascii=False).strip('"')
     assert first in cards.get("finish/files/records.dc.xml").text
     finished = cards.collection.decisions.view().out / "finished"
+    put_into_own_records(cards, finished)
     large = cards.client.post(
         f"/{cards.key}/finish/mapping/marc?name=marc.yaml", content=b"#" * 2**21, headers=HERE
     )

@@ -20,6 +20,7 @@ from hdbench.home.page import Done, HomePage, Visit
 from hdbench.home.stamped import stamp_of
 from hdbench.home.uploads import uploaded
 from hdbench.output.exporting.finished_forms import FinishForm, writer_of
+from hdbench.output.exporting.own_records import CHANGED, OwnRecords
 from hdbench.trust.finishing import (
     CHANGES,
     RECORDS,
@@ -32,6 +33,9 @@ from hdbench.trust.states import ORIGINS
 MAX_MAPPING = 2**20
 """Maximum number of bytes of a mapping."""
 
+_OWN = ".own-records"
+"""The records that the library has, in the folder of the finished ones."""
+
 _WRITING, _COUNTING = "finish", "deliveries"
 
 
@@ -43,12 +47,14 @@ class FormGroup(NamedTuple):
         forms: the forms.
         mapping: whether a mapping can say what becomes of the fields.
         needs_mapping: whether there has to be one.
+        is_into: whether values are put into records that the library has.
     """
 
     name: str
     forms: Sequence[FinishForm]
     mapping: bool = False
     needs_mapping: bool = False
+    is_into: bool = False
 
 
 GROUPS = (
@@ -56,6 +62,7 @@ GROUPS = (
     FormGroup("table", ("csv", "xlsx")),
     FormGroup("columns", ("csv",), mapping=True, needs_mapping=True),
     FormGroup("marc", ("marcxml",), mapping=True),
+    FormGroup("into", ("marcxml",), mapping=True, is_into=True),
     FormGroup("dublin-core", ("dublin-core",), mapping=True, needs_mapping=True),
 )
 """All forms of `hdbench trust finish`."""
@@ -88,6 +95,7 @@ def _show(visit: Visit) -> Mapping[str, Any]:
         "finished": None,
         "deliveries": None,
         "mappings": {},
+        "has_own": False,
     }
     if view.applied is None:
         return shown
@@ -95,6 +103,7 @@ def _show(visit: Visit) -> Mapping[str, Any]:
     shown["mappings"] = {
         group.name: _mapping(folder, group.name).is_file() for group in GROUPS if group.mapping
     }
+    shown["has_own"] = (folder / _OWN).is_file()
     shown["folder"] = folder
     if (folder / RECORDS).is_file():
         shown["finished"] = read_finished(folder)
@@ -139,22 +148,40 @@ def _write(visit: Visit) -> Done:
         if group.needs_mapping:
             raise HdbenchError("drop a mapping first: it says what becomes of the fields")
         mapping = None
+    own = folder / _OWN if group.is_into else None
+    if own is not None and not own.is_file():
+        raise HdbenchError("drop your records first: MARC21 or MARCXML")
     collection.background.start(
-        _WRITING, partial(_written, collection, view, form, mapping=mapping)
+        _WRITING, partial(_written, collection, view, form, mapping=mapping, own=own)
     )
     return Done()
 
 
 def _written(
-    collection: Collection, view: DecisionView, form: FinishForm, mapping: Path | None
+    collection: Collection,
+    view: DecisionView,
+    form: FinishForm,
+    *,
+    mapping: Path | None,
+    own: Path | None,
 ) -> Message:
     """Write the records, and return what was written in a sentence."""
     assert view.plan is not None  # noqa: S101  `_applied` looked
     dataset, folder = collection.decisions.dataset(), view.out / FINISHED
-    write = writer_of(form, dataset, view.plan.fields, view.out, mapping, None)
+    records = OwnRecords(own, None, "id") if own else None
+    write = writer_of(form, dataset, view.plan.fields, view.out, mapping, None, records)
     finished, written = finish(view.out, dataset, folder, write)
     if written is None:
         return Message("{name}: {records:,} records", name=RECORDS, records=finished.records)
+    if written.given is not None:
+        return Message(
+            "{name}: {records:,} of your {given:,} records changed: see {changes} and {list}",
+            name=written.path.name,
+            records=written.records,
+            given=written.given,
+            changes=CHANGED,
+            list=written.left.name,
+        )
     return Message(
         "{name}: {records:,} records; {left_out:,} items have none: see {list}",
         name=written.path.name,
@@ -173,7 +200,12 @@ def _forget_mapping(visit: Visit) -> Done:
 
 
 async def upload(collection: Collection, request: Request) -> Response:
-    """Keep a mapping for the forms that it is for."""
+    """Keep a mapping for the forms that it is for, or a library's own records."""
+    if request.path_params["group"] == "records":
+        folder = _applied(collection).out / FINISHED
+        async with uploaded(request, folder) as given:
+            await to_thread.run_sync(given.path.replace, folder / _OWN)
+        return JSONResponse({})
     group = _BY_NAME.get(request.path_params["group"])
     if group is None or not group.mapping:
         raise HdbenchError("takes no mapping")

@@ -289,12 +289,6 @@ def test_own_fields_are_named_after_their_columns():
     ]
 
 
-def test_an_empty_column_is_not_used():
-    made = table("Titel;Jahr;Notiz", "A;1912;", "B;1913;-")
-    assert proposal(made)["Notiz"].path is None
-    assert proposal(made, FIELDS)["Notiz"].path is None
-
-
 def test_several_columns_may_fill_one_list():
     made = table("Autor 1;Autor 2", "Ott;Wyss", "Müller;")
     given = {"Autor 1": "authors[]", "Autor 2": "authors[]"}
@@ -303,31 +297,6 @@ def test_several_columns_may_fill_one_list():
     assert records(made, [FieldPath("authors[]", "list")], given=given)[0] == {
         "authors": ["Ott", "Wyss"]
     }
-
-
-def test_rows_of_one_page_are_the_objects_of_its_list():
-    made = table(
-        "Seite;Datum;Text;ntokens",
-        "p1.jpg;1831-01-06;Verloren ein Hut;3",
-        "p1.jpg;;Gefunden;1",
-        "p2.jpg;;;",
-        "p1.jpg;;Zu vermieten;",
-    )
-    read = truths(made, PAGES, ["p1.jpg", "p2.jpg"])
-    assert [(truth.place, truth.key, truth.record) for truth in read.truths] == [
-        (
-            "t.csv:2",
-            "p1.jpg",
-            {
-                "advertisements": [
-                    {"date": "1831-01-06", "text": "Verloren ein Hut", "ntokens": 3},
-                    {"date": "", "text": "Gefunden", "ntokens": 1},
-                    {"date": "", "text": "Zu vermieten"},
-                ]
-            },
-        ),
-        ("t.csv:4", "p2.jpg", None),
-    ]
 
 
 def test_objects_of_a_list_in_one_row():

@@ -114,7 +114,7 @@ def test_every_figure_has_a_title(metric):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["avisblatt", "manuscripts", "sciencemetabench", "zettelkatalog"])
+@pytest.mark.parametrize("name", ["manuscripts", "zettelkatalog"])
 def test_a_german_page_of_a_benchmark_has_titles_only(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     build(find_recipe(name, sample=True), tmp_path / "hdb", accept_licence=True)

@@ -73,7 +73,7 @@ def check(metric, rows):
 
 
 @pytest.mark.parametrize("metric", METRICS_TO_TEST, ids=identifier)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(data=st.data())
 def test_figures_of_many_totals_are_those_of_each(metric, data):
     check(metric, many_totals(metric, data.draw, data.draw(st.integers(1, 4))))

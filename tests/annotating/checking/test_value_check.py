@@ -8,7 +8,9 @@ from annotating.checking.serving_plan import FilePlan
 from annotating.pages import write_collection
 from helpers.waiting import until
 
+from hdbench.annotating.checking.queue import ReadingStage, mark_of
 from hdbench.annotating.checking.value_check import ValueCheck
+from hdbench.annotating.events import ValueKey
 from hdbench.annotating.people import ChangedError
 from hdbench.annotating.single_value import typed_value
 from hdbench.errors import HdbenchError
@@ -210,3 +212,38 @@ def test_what_does_not_fit_the_folder_is_refused(folder, tmp_path, opened):
     for number in (4, 99):
         with pytest.raises(HdbenchError, match=f"value {number + 1} does not exist"):
             anna.value(number)
+
+
+class Contradicted:
+    """A plan of two values, of which models say `Faust`."""
+
+    hash = "1" * 64
+
+    def stages(self):
+        values = [ValueKey("b1", "title"), ValueKey("b2", "title")]
+        return [ReadingStage("verify", values, "counts", [mark_of("Faust", "counts")] * 2)]
+
+    def check_open(self):
+        pass
+
+
+def test_a_contradicted_value_comes_again_blind(folder):
+    check = ValueCheck(folder, Contradicted(), "anna", None)
+
+    def read(text):
+        number = check.state()["next"][0]
+        value = check.value(number)
+        assert value["own"] is value["after"] is None
+        check.read(number, {"what": "value", "value": text, "seconds": 3, "after": None})
+        return number, value["item"]
+
+    first, second = read("Fausst"), read("Faust")
+    assert check.state()["all"] == 3  # it is not said before that one comes again
+    again = read("Faust")
+    assert again[1] == first[1]
+    assert again[0] not in (first[0], second[0])
+    late = {"what": "value", "value": "x", "seconds": 3, "after": check.value(first[0])["after"]}
+    with pytest.raises(ChangedError):  # what was read first is not corrected any more
+        check.read(first[0], late)
+    assert read("Faust")[1] == first[1]
+    assert check.state()["phase"] == "done"

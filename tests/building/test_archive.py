@@ -72,17 +72,6 @@ def test_the_citation_file_has_what_its_format_asks_for(sample):
     )
 
 
-def test_an_item_without_a_ground_truth_has_no_row(tmp_path, sample):
-    rows = [
-        {"id": "a", "ground_truth": None},
-        {"id": "b", "ground_truth": '{"tags": [], "n": null}'},
-    ]
-    (tmp_path / "metadata.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    write_archive(load_benchmark(str(sample / "hdb/zettelkatalog")).spec, tmp_path)
-    table = (tmp_path / "ground_truth.csv").read_bytes().decode("utf-8-sig")
-    assert table == "id,field,value\r\nb,tags,[]\r\nb,n,null\r\n"
-
-
 @pytest.mark.parametrize(
     ("value", "cell"),
     [

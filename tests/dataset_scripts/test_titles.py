@@ -39,6 +39,9 @@ SENT = {
 }
 """SHA-256 of the schemas that models were sent with versions 1.1.0, which had no titles."""
 
+OFTEN = ("manuscripts", "zettelkatalog")
+"""Benchmarks whose pages are made with every change, as the others' are each night."""
+
 
 def schema_of(name):
     return json.loads((FOLDER / name / "answer.schema.json").read_text())
@@ -113,8 +116,13 @@ def test_every_figure_has_a_title(metric):
         assert len({figure_title(name, language) for name in rates}) == len(rates)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["manuscripts", "zettelkatalog"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in OFTEN else pytest.mark.nightly)
+        for name in SENT
+    ],
+)
 def test_a_german_page_of_a_benchmark_has_titles_only(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     build(find_recipe(name, sample=True), tmp_path / "hdb", accept_licence=True)

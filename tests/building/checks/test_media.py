@@ -34,12 +34,6 @@ def test_a_file_whose_name_is_not_utf_8_can_be_shown(folder):
     assert example.value == "images/Stra\\udcdfe.png"
 
 
-def test_hidden_files_are_no_images(folder):
-    folder.write("images/.DS_Store", "x")
-    folder.write("images/Thumbs.db", "x")
-    assert folder.check().problems == []
-
-
 @pytest.mark.parametrize("name", ["../secret.png", "/etc/hostname", "images/../../x.png", "link"])
 def test_a_path_out_of_the_folder(name, folder):
     (folder.path.parent / "secret.png").write_bytes((folder.path / "images/3.png").read_bytes())

@@ -89,7 +89,7 @@ def test_slips_cost_little(cards, slips, place):
     drawn = [draw(runs, Terms(seed=seed), slips=slips) for seed in range(100)]
 
     assert sum(each.is_broken for each in drawn) <= stats.binom.isf(1e-4, 100, 0.1)
-    assert np.mean([each.again for each in drawn]) < 60
+    assert np.mean([each.again for each in drawn]) < 70
     assert np.mean([each.share for each in drawn]) >= SLIPS[slips][place] - VARIES
 
 

@@ -195,19 +195,15 @@ def concat(results: "Iterable[Result]") -> "Result":
             "together",
             id=twice[0],
         )
-    for name in ("metric", "signature"):
-        if not _same(parts, name):
-            raise HdbenchError(
-                "these results were scored by different rules: {one}, {other}",
-                one=first.signature,
-                other=next(part for part in parts if part.signature != first.signature).signature,
-            )
+    if not _same(parts, "signature"):
+        raise HdbenchError(
+            "these results were scored by different rules: {one}, {other}",
+            one=first.signature,
+            other=next(part for part in parts if part.signature != first.signature).signature,
+        )
     weights = [part.item_weights for part in parts]
     has_details = all(part.per_item for part in parts)
-    strata: dict[int, list[Mapping[Outcome, Mapping[str, int]]]] = {}
-    for part in parts:
-        for stratum, outcomes in part.stratum_outcomes.items():
-            strata.setdefault(stratum, []).append(outcomes)
+    strata = dict.fromkeys(chain.from_iterable(part.stratum_outcomes for part in parts))
     dataset = first.dataset
     if not _same(parts, "dataset"):
         if any(part.dataset.sample for part in parts):
@@ -232,7 +228,8 @@ def concat(results: "Iterable[Result]") -> "Result":
         dataset=dataset,
         strata=_joined(parts, "strata"),
         stratum_outcomes={
-            stratum: _added_outcomes(outcomes) for stratum, outcomes in strata.items()
+            stratum: _added_outcomes([part.stratum_outcomes.get(stratum, {}) for part in parts])
+            for stratum in strata
         },
         item_weights=None if None in weights else [*chain.from_iterable(filter(None, weights))],
         statuses=_joined(parts, "statuses"),

@@ -58,7 +58,7 @@ def test_a_run_names_its_benchmark(answered, run_hdbench):
     assert run_hdbench("score", "runs/one", cwd=answered).stdout == named.stdout
     assert named.returncode == 0, named.stderr
     planned = run_hdbench("trust", "plan", "runs/one", "runs/two", cwd=answered)
-    assert " values are too few: 300 of them are read to learn from" in planned.stderr
+    assert "with 4 items nothing can be accepted: of 12 values, 300 are read" in planned.stderr
 
 
 def test_runs_on_different_benchmarks_are_refused(answered, run_hdbench):

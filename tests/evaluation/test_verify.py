@@ -80,27 +80,30 @@ def test_option_reset_to_metric_default_is_kept_in_the_result(cards, run_hdbench
     for option, own in (("threshold=0.92", 0.92), ("threshold=0.1", 0.1)):
         done = run_hdbench(*command, option, cwd=cards)
         assert done.returncode == 0, done.stderr
-        assert flat_of(cards / "r.json")["options"]["threshold"] == own
+        assert flat_of(cards / "r.json")["metric"]["options"]["threshold"] == own
         done = run_hdbench("verify", "r.json", cwd=cards)
         assert (done.returncode, done.stdout) == (0, "r.json: equal\n")
 
 
 def test_a_figure_that_was_changed_is_listed(scored, cards):
-    edit(cards / "result.json", lambda result: result.update(f1_micro=0.9, invented="x\x1b[2J"))
+    edit(
+        cards / "result.json",
+        lambda result: result["figures"].update(f1_micro=0.9, invented="x\x1b[2J"),
+    )
     done = scored()
     assert done.returncode == 1
     # 3 of 4 given are right, and 3 of 8 wanted: F1 6 / 12.
     assert done.stdout.splitlines() == [
-        "result.json: f1_micro: 0.9 → 0.5",
-        'result.json: invented: "x\\u001b[2J" → (absent)',
+        "result.json: figures.f1_micro: 0.9 → 0.5",
+        'result.json: figures.invented: "x\\u001b[2J" → (absent)',
     ]
 
 
 def test_what_it_finds_is_put_into_german(scored, cards, monkeypatch):
-    edit(cards / "result.json", lambda record: record.pop("recall_micro"))
+    edit(cards / "result.json", lambda record: record["figures"].pop("recall_micro"))
     monkeypatch.chdir(cards)
     [line] = verify(Path("result.json"))
-    assert translated(line, "de") == "result.json: recall_micro: (fehlt) → 0.375"
+    assert translated(line, "de") == "result.json: figures.recall_micro: (fehlt) → 0.375"
 
 
 def test_a_signature_that_was_changed_is_listed(scored, cards):
@@ -124,10 +127,10 @@ def test_answers_that_were_changed_are_scored_again(scored, cards):
     write(cards / "p.jsonl", [("0000", RIGHT), ("0001", RIGHT)])
     done = scored()
     assert done.returncode == 1
-    assert "result.json: answers: " in done.stdout
-    assert "result.json: dataset_sha256: " not in done.stdout
-    assert "result.json: true_positives: 3 → 4\n" in done.stdout
+    assert "result.json: answers.sha256: " in done.stdout
+    assert "result.json: dataset.dataset_sha256: " not in done.stdout
     lines = {str(line) for line in verify_in(cards)}
+    assert "result.json: figures.true_positives: 3 → 4" in lines
     assert "result.json: outcomes.substituted.year: 1 → (absent)" in lines
     assert "result.json: statistics.0001.true_positives: 1 → 2" in lines
 
@@ -143,8 +146,8 @@ def test_a_dataset_that_was_changed_is_named(scored, cards):
     metadata.write_text("".join(metadata.read_text().splitlines(keepends=True)[:3]))
     assert scored().returncode == 1
     lines = {str(line) for line in verify_in(cards)}
-    assert any(line.startswith("result.json: dataset_sha256: ") for line in lines)
-    assert "result.json: items: 4 → 3" in lines
+    assert any(line.startswith("result.json: dataset.dataset_sha256: ") for line in lines)
+    assert "result.json: figures.items: 4 → 3" in lines
     assert "result.json: statistics.0003.false_negatives: 2 → (absent)" in lines
 
 
@@ -156,14 +159,14 @@ def test_other_versions_are_said_if_anything_differs(scored, cards):
 
     edit(cards / "result.json", older)
     assert scored().stdout == "result.json: equal\n"
-    edit(cards / "result.json", lambda result: result.update(f1_micro=0.9))
+    edit(cards / "result.json", lambda result: result["figures"].update(f1_micro=0.9))
     first, second = scored().stdout.splitlines()
-    assert first == "result.json: f1_micro: 0.9 → 0.5"
+    assert first == "result.json: figures.f1_micro: 0.9 → 0.5"
     assert second.startswith('result.json: versions.rapidfuzz: "1.0" → ')
 
 
 def test_result_of_other_rules_names_the_version_to_verify_with(scored, cards):
-    edit(cards / "result.json", lambda result: result.update(rules=5))
+    edit(cards / "result.json", lambda result: result["metric"].update(rules=5))
     done = scored()
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
@@ -191,8 +194,8 @@ def test_a_folder_of_answers_is_verified(cards, run_hdbench):
     assert run_hdbench("verify", "r.json", cwd=cards).returncode == 0
     (cards / "run/0001.json").write_text(json.dumps(RIGHT))
     done = run_hdbench("verify", "r.json", cwd=cards)
-    assert "r.json: answers: " in done.stdout
-    assert "r.json: answered: 1 → 2\n" in done.stdout
+    assert "r.json: answers.sha256: " in done.stdout
+    assert "r.json: figures.answered: 1 → 2\n" in done.stdout
 
 
 def test_each_run_of_a_file_is_verified(cards, run_hdbench):
@@ -202,11 +205,11 @@ def test_each_run_of_a_file_is_verified(cards, run_hdbench):
     (cards / "p.jsonl").write_text(first + (cards / "p.jsonl").read_text())
     done = run_hdbench("score", "hdb/cards", "p.jsonl", "--json", "r.json", cwd=cards)
     assert done.returncode == 0, done.stderr
-    edit(cards / "r.json", lambda result: result["runs"][1].update(f1_micro=1.0))
+    edit(cards / "r.json", lambda result: result["runs"][1]["figures"].update(f1_micro=1.0))
     done = run_hdbench("verify", "r.json", cwd=cards)
     assert done.returncode == 1
     # 1 of 2 given and of 8 wanted is right: 2 / 10.
-    assert done.stdout == "r.json: runs[1]: f1_micro: 1.0 → 0.2\n"
+    assert done.stdout == "r.json: runs[1]: figures.f1_micro: 1.0 → 0.2\n"
     write(cards / "p.jsonl", [("0000", RIGHT)], model="c")
     done = run_hdbench("verify", "r.json", cwd=cards)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from helpers.gold import COLUMNS
 from helpers.plain_evaluate import evaluate
+from helpers.results import flat
 
 from hdbench.api import score
 
@@ -14,7 +15,7 @@ COVERAGE = ("items", "answered", "unanswered", "unparsable", "status", "unparsab
 def scored(benchmark, answers, protocol):
     """Everything that scoring a file gives, with intervals."""
     result = score(benchmark, answers, protocol=protocol)
-    return {**result.to_dict(), **result.spread_dict()}, result
+    return {**flat(result.to_dict()), **result.spread_dict()}, result
 
 
 def figures_of(by_score, result):

@@ -45,7 +45,7 @@ def scored(run):
     done = hdbench("score", "hdb/pages", run, "--json", "result.json")
     assert done.exit_code == 0, (done.output, done.exception)
     with open("result.json") as file:
-        return json.load(file)["figures"]
+        return json.load(file)
 
 
 def test_a_server_gets_two_lines_and_no_schema_and_its_text_is_the_answer(here):
@@ -67,7 +67,7 @@ def test_a_server_gets_two_lines_and_no_schema_and_its_text_is_the_answer(here):
     assert run["prompt"]["name"] == "as-text.txt"
     assert run["prompt"]["text"] == server.requests[0].text
     result = scored("runs/pages_m_as-text")
-    assert (result["answered"], result["cer"]) == (2, 2 / 31)
+    assert (result["figures"]["answered"], result["figures"]["cer"]) == (2, 2 / 31)
     assert result["run"]["prompt"]["sha256"] == run["prompt"]["sha256"]
 
 
@@ -79,7 +79,7 @@ def test_a_local_model_gets_the_same_prompt(here, tiny_model):
     run = json.loads((here / "runs/a/run.json").read_text())
     assert run["prompt"]["name"] == "as-text.txt"
     assert run["settings"]["constrained_by"] is None
-    assert scored("runs/a")["items"] == 2
+    assert scored("runs/a")["figures"]["items"] == 2
 
 
 @pytest.mark.slow
@@ -103,7 +103,7 @@ def test_a_model_with_a_prompt_for_pages_is_asked_with_it_unless_the_user_has_an
             == sent
         )
         assert ("is asked with its own prompt" in done.stderr) == (sent is not None)
-        assert scored(folder)["items"] == 2
+        assert scored(folder)["figures"]["items"] == 2
 
 
 @pytest.mark.parametrize(

@@ -166,8 +166,9 @@ def test_two_runs_are_scored_and_compared(runs, run_hdbench):
         assert done.returncode == 0, done.stderr
         assert "2 items have no ground truth, and cannot be scored" in done.stdout + done.stderr
         record = json.loads((runs / f"{model}.json").read_text())
-        assert (record["items"], record["model"]) == (58, f"Modell {model}")
-        figures[model] = record["f1_micro"]
+        assert len(record["ids"]) == record["figures"]["items"] == 58
+        assert record["model"] == f"Modell {model}"
+        figures[model] = record["figures"]["f1_micro"]
     assert figures["gut"] > 0.95 > figures["flau"] > 0.6
     done = run_hdbench("compare", "gut.json", "flau.json", cwd=runs)
     assert done.returncode == 0, done.stderr

@@ -54,9 +54,9 @@ def test_example_is_scored_in_one_click_with_all_downloads(visit, sample, tmp_pa
     assert page.locator("#report iframe").bounding_box()["height"] < 900
 
     record = json.loads(save(page, "json", tmp_path).read_text())
-    assert record["f1_micro"] == expected.figures["f1_micro"]
+    assert record["figures"]["f1_micro"] == expected.figures["f1_micro"]
     assert len(record["per_item"]) == len(expected.ids)
-    assert record["benchmark"] == "hdb/zettelkatalog"
+    assert record["dataset"]["benchmark"] == "hdb/zettelkatalog"
     assert record["answers"]["path"] == "example_predictions.jsonl"
     assert str(sample) not in json.dumps(record)
     book = openpyxl.load_workbook(save(page, "xlsx", tmp_path))

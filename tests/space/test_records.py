@@ -41,8 +41,9 @@ def test_list_is_compared_by_content_and_unmatched_is_marked(visit, samples, tmp
     upload(page, "lists.jsonl", as_jsonl(answers.items()))
     inside = report(page)
     record = json.loads(save(page, "json", tmp_path).read_text())
-    assert record["true_positives"] == values - 2
-    assert record["false_positives"] == record["false_negatives"] == 2
+    figures = record["figures"]
+    assert figures["true_positives"] == values - 2
+    assert figures["false_positives"] == figures["false_negatives"] == 2
     item = inside.locator(f".item:has-text('{first}')").first
     expect(item.locator(".record-missed")).to_have_count(1)
     expect(item.locator(".record-invented")).to_have_count(1)

@@ -114,16 +114,23 @@ def _again(record: Any, where: str, answers: Path | None) -> dict[str, Any]:
 def _compared(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return a record without what is apart, and with its items by their ids."""
     columns = {**record["statistics"], "status": record["statuses"]}.items()
-    compared = {name: value for name, value in record.items() if name not in APART | {"statuses"}}
-    for name, apart in APART_WITHIN.items():
-        part = record.get(name, {})
-        compared[name] = {key: value for key, value in part.items() if key not in apart}
-    return compared | {
-        "statistics": {
-            item: {name: column[place] for name, column in columns}
-            for place, item in enumerate(record["ids"])
-        }
+    # First what the figures follow from, as not all that differs is shown.
+    compared = {
+        name: {key: value for key, value in record.get(name, {}).items() if key not in apart}
+        for name, apart in APART_WITHIN.items()
     }
+    own = {name: value for name, value in record.items() if name not in APART | {"statuses"}}
+    return (
+        compared
+        | own
+        | compared
+        | {
+            "statistics": {
+                item: {name: column[place] for name, column in columns}
+                for place, item in enumerate(record["ids"])
+            }
+        }
+    )
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:

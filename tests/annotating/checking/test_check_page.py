@@ -144,7 +144,7 @@ def test_the_next_value_is_there_before_it_is_asked_for(tmp_path, folder, visit_
         page.goto(served.url)
         loaded = "each => each.complete && each.naturalWidth > 0"
         for number in range(3):
-            expect(page.locator("#progress")).to_have_text(f"Value {number + 1} of 4, stage 1 of 2")
+            expect(page.locator("#progress")).to_have_text(f"Value {number + 1} of 4, part 1 of 2")
             page.wait_for_function(THERE, arg=number + 2)
             values = [each for each in asked if each.isdecimal()]
             assert [each for each in asked if each.endswith("/pages/0")] == [
@@ -408,7 +408,7 @@ def test_killed_servers_lose_no_saved_value(tmp_path, browser, seed):
         expect(page.locator("#id")).not_to_be_empty()
         killer = Timer(rng.uniform(0.2, 2), served.process.kill)
         killer.start()
-        while page.locator("#progress").inner_text().endswith("stage 1 of 2"):
+        while page.locator("#progress").inner_text().endswith("part 1 of 2"):
             item = item_of(page)
             page.locator("#reading").fill(f"read in {item}")
             page.keyboard.press("Enter")

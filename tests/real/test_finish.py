@@ -58,7 +58,7 @@ def letters(value):
     return " ".join(("" if value is None else str(value)).casefold().split())
 
 
-def add_readings(folder, sealed, stage, values, hour, by="anna"):
+def add_readings(folder, sealed, stage, values, *, hour, by="anna"):
     """What a person reads: item and field → value."""
     readings = [
         Reading(
@@ -108,11 +108,11 @@ def test_each_of_263_cards_has_each_value_with_its_origin(folder, run_hdbench):
     def read(pairs):
         return {(item, field): at(truths[item], field) for item, field in pairs}
 
-    add_readings(folder, plan["hash"], "learn", read(plan["sample"]), 10)
+    add_readings(folder, plan["hash"], "learn", read(plan["sample"]), hour=10)
     run("trust", "learn", "./cards", "plan.yaml")
     learned = yaml.safe_load((folder / "learned.yaml").read_text())
     for by in ("anna", "carl"):  # so that all is read again that contradicts the models
-        add_readings(folder, plan["hash"], "verify", read(learned["sample"]), 11, by)
+        add_readings(folder, plan["hash"], "verify", read(learned["sample"]), hour=11, by=by)
     run("trust", "decide", "./cards", "plan.yaml", "--json", "d.json")
     run("trust", "apply", "./cards", "plan.yaml", "--out", "out")
 
@@ -120,7 +120,7 @@ def test_each_of_263_cards_has_each_value_with_its_origin(folder, run_hdbench):
     values = read(control["sample"])
     for pair in list(values)[:WRONG]:  # in which people find another value than was accepted
         values[pair] = "as it stands there"
-    add_readings(folder, control["hash"], "control", values, 12)
+    add_readings(folder, control["hash"], "control", values, hour=12)
     with (folder / "out/worklist.csv").open(encoding="utf-8-sig") as file:
         doubtful = [(row["id"], row["field"]) for row in csv.DictReader(file)]
     seal = json.loads((folder / "out/applied.json").read_text())["values_sha256"]

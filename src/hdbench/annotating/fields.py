@@ -33,17 +33,6 @@ def parse_field(field: str) -> FieldPath:
     return tuple(step["key"] if step["index"] is None else int(step["index"]) for step in steps)
 
 
-def as_field(path: FieldPath) -> str:
-    """Return a path as text.
-
-    Example:
-        >>> as_field(("entries", 0, "name"))
-        'entries[0].name'
-    """
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return "".join(steps).removeprefix(".")
-
-
 def get(value: Any, path: FieldPath) -> Any:
     """Return the value at a path.
 
@@ -65,70 +54,21 @@ def with_value(record: Any, path: FieldPath, to: Any) -> Any:
 
     Raises:
         KeyError: the path does not fit the record.
+
+    Example:
+        >>> with_value({"title": "Faust"}, ("persons", 0, "name"), "Mai")
+        {'title': 'Faust', 'persons': [{'name': 'Mai'}]}
     """
-    growing = Growing(record)
-    growing.put(path, to)
-    return growing.value
-
-
-class Growing:
-    """A record that many values are put into, in time that is independent of its size.
-
-    Attributes:
-        value: the record; objects and lists that it began with, or that were put into it, are not
-            modified.
-    """
-
-    def __init__(self, value: Any = None) -> None:
-        self.value = value
-        self._own: dict[int, Any] = {}  # id → copied object that may be changed
-
-    def put(self, path: FieldPath, to: Any) -> None:
-        """Put a value at a path, as `with_value` does.
-
-        Raises:
-            KeyError: the path does not fit the record, which is left as it is.
-        """
-        inner, end = self.value, 0
-        while inner is not None and end < len(path):
-            step: Any = path[end]
-            if not isinstance(inner, dict if isinstance(step, str) else list):
-                raise KeyError(step)
-            if _holds(inner, step):
-                inner = inner[step]
-            elif isinstance(step, int) and step > len(inner):
-                raise KeyError(step)
-            else:
-                inner = None
-            end += 1
-        new = _nested(path[end:], to)
-        if not end:
-            self.value = new
-            return
-        self.value = container = self._owned(self.value)
-        for step in path[: end - 1]:
-            container[step] = self._owned(container[step])
-            container = container[step]
-        if isinstance(container, list) and path[end - 1] == len(container):
-            container.append(new)
-        else:
-            container[path[end - 1]] = new
-
-    def _owned(self, container: Any) -> Any:
-        if id(container) in self._own:
-            return container
-        copied = container.copy()
-        self._own[id(copied)] = copied
-        return copied
-
-
-def _nested(path: FieldPath, to: Any) -> Any:
-    """Return new objects and lists with a value at a path."""
-    for step in reversed(path):
-        if isinstance(step, int) and step:
-            raise KeyError(step)
-        to = {step: to} if isinstance(step, str) else [to]
-    return to
+    if not path:
+        return to
+    step, rest = path[0], path[1:]
+    holder = ({} if isinstance(step, str) else []) if record is None else record
+    if isinstance(holder, dict) and isinstance(step, str):
+        return {**holder, step: with_value(holder.get(step), rest, to)}
+    if not isinstance(holder, list) or isinstance(step, str) or step > len(holder):
+        raise KeyError(step)
+    inner = with_value(holder[step] if step < len(holder) else None, rest, to)
+    return [*holder[:step], inner, *holder[step + 1 :]]
 
 
 def _holds(value: Any, step: str | int) -> bool:

@@ -262,8 +262,8 @@ def test_external_links_are_not_followed(file):
 @pytest.mark.parametrize(
     "cells",
     [
-        '<row r="1"><c r="A1"/></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>',
-        '<row r="1048575"><c r="XFC5"><v>1</v></c></row><row><c r="A1"/><c><v>1</v></c></row>',
+        '<row r="1"><c r="A1"/></row><row r="100000"><c r="XFD100000"><v>1</v></c></row>',
+        '<row r="99999"><c r="XFC5"><v>1</v></c></row><row><c r="A1"/><c><v>1</v></c></row>',
         '<row><c r="a1"/><c r="zzz9999999"><v>1</v></c></row>',
         '<x:row xmlns:x="u" r="9999999"><x:c r="&#90;ZZ9999999"><x:v>1</x:v></x:c></x:row>',
     ],

@@ -290,7 +290,7 @@ class Editor:
         return [number for number, state in enumerate(states) if wanted in _searched(state)]
 
     def waiting(self) -> dict[str, int]:
-        """Return pseudonym → the number of assigned items that wait for them."""
+        """Return person → the number of assigned items that wait for them."""
         with self._lock:
             return self._store.waiting()
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from hdbench.common.checked import Strict
 
 AGREEMENT = "agreement.json"
-"""The file, in the dataset's folder: figures alone, without pseudonyms and values."""
+"""The file, in the dataset's folder: figures alone, without names and values."""
 
 Count = Annotated[int, Field(ge=0, le=2**53)]
 

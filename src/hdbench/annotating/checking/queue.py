@@ -88,7 +88,7 @@ def offered(stage: ReadingStage, readings: Readings, person: str) -> list[int]:
     Args:
         stage: the values.
         readings: the readings of all stages.
-        person: the person's pseudonym.
+        person: the person's name.
     """
     people = _people(readings)
     times = [read.at for by_value in readings.values() for read in by_value if read.by == person]

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 from hdbench.annotating.events import ValueKey, as_name
@@ -36,7 +36,7 @@ class ValuePage(ABC):
         self.media = CollectionMedia(folder)
         self._schema = AnswerSchema.load(folder / SCHEMA)
         self._form = form_of(self._schema)
-        self.lock = Lock()
+        self.lock = RLock()
         self._asked: dict[str, dict[str, Any]] = {}
         with People(folder).writing(self.person):
             pass  # so that what is wrong is said now

@@ -87,7 +87,7 @@ def csv_table(data: bytes, name: str, header_rows: str | None = None) -> Table:
         return table_of(name, rows, notes, header_rows)
 
 
-class Sheet(NamedTuple):
+class ChosenSheet(NamedTuple):
     """The sheet of a workbook that is read as a table.
 
     Attributes:
@@ -103,7 +103,7 @@ class Sheet(NamedTuple):
     others: list[str]
 
 
-def chosen_sheet(path: Path, name: str) -> Sheet:
+def chosen_sheet(path: Path, name: str) -> ChosenSheet:
     """Return the visible sheet with ids, else the one with the most filled cells.
 
     Args:
@@ -128,7 +128,7 @@ def chosen_sheet(path: Path, name: str) -> Sheet:
             candidate = (has_id, filled, sheet.name, rows, sheet.merged)
             best = max(best, candidate, key=lambda sheet: sheet[:2])
     _, _, title, rows, merged = best
-    return Sheet(title, rows, merged, [sheet for sheet in sheets if sheet != title])
+    return ChosenSheet(title, rows, merged, [sheet for sheet in sheets if sheet != title])
 
 
 def workbook_table(path: Path, name: str, header_rows: str | None = None) -> Table:

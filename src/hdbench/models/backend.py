@@ -73,7 +73,7 @@ class Reply:
         seconds: how long it took; in a batch, the batch's time divided by its size.
         finish_reason: why the model stopped, such as `stop` or `length`, if known.
         constrained: whether the model was asked to hold the answer to the benchmark's schema.
-        keeps_schema: whether it did, where it was asked to.
+        keeps_schema: whether the answer conforms to the schema, if that was asked for.
         usd: what it cost in US dollars, if the server says so.
         error: in one line, why there is no text.
         reasoning: the model's thoughts, if it wrote nothing else.

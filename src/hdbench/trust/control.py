@@ -78,7 +78,7 @@ class ControlSample(Sealed):
         return [ValueKey(*pair) for pair in self.sample]
 
 
-class Found(Strict):
+class WrongFound(Strict):
     """Wrong values among those accepted, in the control sample.
 
     Attributes:
@@ -114,7 +114,7 @@ class Controlled(Strict):
     confidence: float
     right: Right
     case: Case
-    wrong: dict[Right, Found]
+    wrong: dict[Right, WrongFound]
     readings: StageReadings
 
     @property
@@ -267,7 +267,7 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
         right=plan.right,
         case=plan.case,
         wrong={
-            right: Found(
+            right: WrongFound(
                 count=count, rate=count / number, upper=upper_share(control.of, number, count, risk)
             )
             for right, count in counts.items()

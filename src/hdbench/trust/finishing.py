@@ -405,11 +405,11 @@ class _Delivered:
         """Refuse to deliver less than before.
 
         Raises:
-            HdbenchError: there is no item any more for a record.
+            HdbenchError: a record was delivered before whose item has gone.
         """
         for item in self._offsets:
             raise HdbenchError(
-                "{place}: has {item!r}, which is no item any more: choose another -o",
+                "{place}: has a record of {item!r}, which is no longer among the items: choose another -o",
                 place=self._path,
                 item=item,
             )

@@ -32,7 +32,7 @@ Step = Literal["plan", "learned", "verification", "readings", "decision", "appli
 were closed, it was decided and applied, and its control sample was read."""
 
 
-class Entry(Strict):
+class LedgerEntry(Strict):
     """A line of the ledger.
 
     Attributes:
@@ -73,7 +73,7 @@ class Ledger:
         self._read()
 
     def _read(self) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[LedgerEntry] = []
         self._head = ""
         if self.path.is_symlink():
             raise HdbenchError(
@@ -85,7 +85,7 @@ class Ledger:
             *lines, _ = read_at_most(self.path, MAX_FILE).split(b"\n")
         for number, raw in enumerate(lines, 1):
             where = f"{self.path}:{number}"
-            entry = validate(Entry, parse_line(raw, where), Path(where))
+            entry = validate(LedgerEntry, parse_line(raw, where), Path(where))
             if (entry.number, entry.previous) != (number, self._head):
                 raise HdbenchError(
                     "{place}: does not follow the lines before it: the file was edited: put back "
@@ -106,7 +106,7 @@ class Ledger:
             self._read()  # others may have added some
             if self._has(step, plan, seal):
                 return
-            entry = Entry(
+            entry = LedgerEntry(
                 number=len(self.entries) + 1,
                 previous=self._head,
                 at=now(),
@@ -118,7 +118,7 @@ class Ledger:
             append(self.path, f"{entry.model_dump_json(exclude_defaults=True)}\n".encode())
             self._read()
 
-    def of(self, step: Step, plan: str) -> Entry | None:
+    def of(self, step: Step, plan: str) -> LedgerEntry | None:
         """Return the first entry of a step of a plan."""
         return next((one for one in self.entries if (one.step, one.plan) == (step, plan)), None)
 

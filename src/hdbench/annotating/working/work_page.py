@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.annotating.events import SETTLED, Change, ValueKey, WorkedValue, now
+from hdbench.annotating.folding import Conflict, ItemState
 from hdbench.annotating.people import ChangedError
-from hdbench.annotating.store import Store
+from hdbench.annotating.store import StaleError, Store
 from hdbench.annotating.value_page import ValuePage
 from hdbench.annotating.working.entries import Candidate, WorkList
 from hdbench.annotating.working.worked_values import WorkedValues
@@ -39,12 +40,12 @@ class DecidingPage(ValuePage):
         """Return what was decided of the values, by anybody."""
 
     @abstractmethod
-    def shown(self, key: ValueKey) -> dict[str, Any]:
-        """Return what may be seen beside a value."""
+    def shown(self, key: ValueKey) -> tuple[Sequence[Candidate], dict[str, Any]]:
+        """Return what is said of a value, by whom, and what else may be seen beside it."""
 
     @abstractmethod
-    def candidates(self, key: ValueKey) -> Sequence[Candidate]:
-        """Return what is said of a value, by whom."""
+    def after(self, key: ValueKey) -> str | None:
+        """Return what the page knows of a value, so that it is not overwritten unseen."""
 
     @abstractmethod
     def save(self, key: ValueKey, after: str | None, made: dict[str, Any]) -> None:
@@ -94,7 +95,7 @@ class DecidingPage(ValuePage):
         with self.lock:
             key = self.key(number)
             made = self.decided().get(key)
-            candidates = self.candidates(key)
+            candidates, beside = self.shown(key)
             parts = marked([candidate.text for candidate in candidates])
             return {
                 "item": key.item,
@@ -111,36 +112,31 @@ class DecidingPage(ValuePage):
                     }
                     for candidate, parts_of_one in zip(candidates, parts, strict=True)
                 ],
-                **self.shown(key),
+                **beside,
                 **self.media.shown(key.item),
             }
-
-    def after(self, key: ValueKey) -> str | None:
-        """Return what the page knows of a value, so that it is not overwritten unseen."""
-        made = self.decided().get(key)
-        return made.id if isinstance(made, WorkedValue) else None
 
     def read(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
         """Save what this person decides of a value, and return the state."""
         key, place = self.key(number), body.get("place")
         with self.lock:
+            self.decided()  # what others decided since
             if body.get("after") != self.after(key):
-                stale = True
+                raise ChangedError(self.state())
+            if type(place) is int:
+                candidates, _ = self.shown(key)
+                if not 0 <= place < len(candidates):
+                    raise HdbenchError("there is no such value")
+                chosen = candidates[place]
+                made = {"how": "candidate", "value": chosen.value, "run": chosen.runs[0]}
             else:
-                stale = False
-                if type(place) is int:
-                    candidates = self.candidates(key)
-                    if not 0 <= place < len(candidates):
-                        raise HdbenchError("there is no such value")
-                    chosen = candidates[place]
-                    made = {"how": "candidate", "value": chosen.value, "run": chosen.runs[0]}
-                else:
-                    value = self.typed(key.field, body.get("value"))
-                    made = {"how": "nothing" if value is None else "typed", "value": value}
+                value = self.typed(key.field, body.get("value"))
+                made = {"how": "nothing" if value is None else "typed", "value": value}
+            try:
                 self.save(key, body.get("after"), made)
-        if stale:
-            raise ChangedError(self.state())
-        return self.state(number)
+            except StaleError as error:
+                raise ChangedError(self.state()) from error
+            return self.state(number)
 
 
 class WorkPage(DecidingPage):
@@ -167,24 +163,25 @@ class WorkPage(DecidingPage):
         self._worked.refresh()
         return self._worked.current()
 
-    def candidates(self, key: ValueKey) -> Sequence[Candidate]:
-        """Return what the runs say of a value."""
-        fields = self._work.fields(key.item)
-        return next(field.candidates for field in fields if field.path == key.field)
-
-    def shown(self, key: ValueKey) -> dict[str, Any]:
-        """Return why there is doubt, which runs say nothing, and the item's other values."""
+    def shown(self, key: ValueKey) -> tuple[Sequence[Candidate], dict[str, Any]]:
+        """Return what the runs say, why there is doubt, and the item's other values."""
         fields = self._work.fields(key.item)
         this = next(field for field in fields if field.path == key.field)
-        return {
+        doubtful = self._work.doubtful(key.item)
+        return this.candidates, {
             "reason": this.reason,
             "silent": this.silent,
             "beside": [
                 [self.asks(field.path)["label"], text_of(field.value), field.decision]
                 for field in fields
-                if field.path not in self._work.doubtful(key.item)
+                if field.path not in doubtful
             ],
         }
+
+    def after(self, key: ValueKey) -> str | None:
+        """Return the id of the last decision."""
+        made = self._worked.current().get(key)
+        return None if made is None else made.id
 
     def save(self, key: ValueKey, after: str | None, made: dict[str, Any]) -> None:
         """Save a decision."""
@@ -217,6 +214,7 @@ class SettlingPage(DecidingPage):
             for conflict in state.conflicts
             if conflict.kind == "ground_truth"
         ]
+        self._states: dict[str, ItemState] = {}
         super().__init__(folder, person, language, values)
 
     def close(self) -> None:
@@ -225,6 +223,8 @@ class SettlingPage(DecidingPage):
 
     def decided(self) -> Mapping[ValueKey, Change]:
         """Return what was settled since the page was opened."""
+        items = list(dict.fromkeys(key.item for key in self._values))
+        self._states = {state.item: state for state in self._store.states(items)}
         found: dict[ValueKey, Change] = {}
         for key in self._values:
             if self._conflict(key) is None:
@@ -232,29 +232,23 @@ class SettlingPage(DecidingPage):
                 found |= {key: made[-1]} if made else {}
         return found
 
-    def candidates(self, key: ValueKey) -> Sequence[Candidate]:
-        """Return what people say of a value."""
+    def shown(self, key: ValueKey) -> tuple[Sequence[Candidate], dict[str, Any]]:
+        """Return what people say of a value; nothing once it is settled."""
         conflict = self._conflict(key)
         if conflict is None:
-            return ()
-        return [
-            Candidate(value, text_of(value), (change.by,))
-            for change, value in zip(conflict.changes, conflict.values, strict=True)
-        ]
-
-    def shown(self, _: ValueKey) -> dict[str, Any]:
-        """Return nothing else."""
-        return {}
+            return (), {}
+        said = zip(conflict.changes, conflict.values, strict=True)
+        return [Candidate(value, text_of(value), (change.by,)) for change, value in said], {}
 
     def after(self, key: ValueKey) -> str | None:
         """Return the changes of the item that the page knows of."""
-        return (self._store.state(key.item).head or {}).get("ground_truth")
+        return (self._states[key.item].head or {}).get("ground_truth")
 
     def save(self, key: ValueKey, after: str | None, made: dict[str, Any]) -> None:
         """Save the value that is settled on."""
         value = made["value"]
         self._store.change(key.item, "ground_truth", key.field, value, after=after, how=SETTLED)
 
-    def _conflict(self, key: ValueKey) -> Any:
-        conflicts = self._store.state(key.item).conflicts
+    def _conflict(self, key: ValueKey) -> Conflict | None:
+        conflicts = self._states[key.item].conflicts
         return next((each for each in conflicts if each.field == key.field), None)

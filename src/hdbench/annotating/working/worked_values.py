@@ -43,7 +43,7 @@ class WorkedValues:
         return MappingProxyType(self._current)
 
     def add(self, lines: Sequence[WorkedValue]) -> None:
-        """Keep decisions of one person, all or none of them; when this returns they are on disk.
+        """Keep decisions of one person; when this returns they are on disk.
 
         Call it with the person's lock.
 

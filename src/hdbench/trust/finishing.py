@@ -407,9 +407,10 @@ class _Delivered:
         Raises:
             HdbenchError: a record was delivered before whose item has gone.
         """
-        for item in self._offsets:
+        if item := next(iter(self._offsets), None):
             raise HdbenchError(
-                "{place}: has a record of {item!r}, which is no longer among the items: choose another -o",
+                "{place}: has a record of {item!r}, which is no longer among the items: choose "
+                "another -o",
                 place=self._path,
                 item=item,
             )

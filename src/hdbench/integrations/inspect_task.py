@@ -26,7 +26,8 @@ from hdbench.models.images import encoded_images
 from hdbench.models.planning import PROMPT, read_prompt
 from hdbench.results.files import given_options
 from hdbench.results.items import prepare, score_items
-from hdbench.results.result import Result, signature
+from hdbench.results.result import Result
+from hdbench.results.signature import signature
 from hdbench.scoring import make_metric
 
 MAX_SHOWN = 20

@@ -1,7 +1,5 @@
 """The result of scoring one set of answers."""
 
-import dataclasses
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,14 +18,21 @@ from pydantic import (
     model_validator,
 )
 
-from hdbench import __version__
-from hdbench.answers import READING, ReadAs
 from hdbench.answers.answer import KINDS, LOST, OTHER_FORMATS, STATUSES, Kind, Status
-from hdbench.answers.batches import MAX_NUMBER
 from hdbench.benchmarks.sample import Weighed, weighed
 from hdbench.common.checked import unfit
 from hdbench.errors import HdbenchError, Message
 from hdbench.results.drafts import own_drafts
+from hdbench.results.file_columns import (
+    check_choices,
+    check_column,
+    check_numbers,
+    is_item,
+    metric_of,
+    outcomes_of,
+    place_of_statistic,
+    rules_of,
+)
 from hdbench.results.parts import (
     NO_DATASET,
     NO_FILE,
@@ -38,13 +43,13 @@ from hdbench.results.parts import (
     ScoredFile,
     Versions,
     are_texts,
-    counts_of,
     installed_versions,
 )
 from hdbench.results.run_info import NO_RUN, RunInfo
+from hdbench.results.signature import item_set, signature
 from hdbench.results.usage import AmountUsed
 from hdbench.results.warning_texts import RunWarning, message
-from hdbench.scoring import METRICS, check_headline, make_metric
+from hdbench.scoring import check_headline
 from hdbench.scoring.metric import (
     OUTCOMES,
     FieldMatch,
@@ -62,76 +67,7 @@ if TYPE_CHECKING:
     from hdbench.statistics.bootstrap import Interval, Intervals
     from hdbench.statistics.effort import Effort
 
-MAX_WHY = 500
-"""Maximum number of characters shown of an error in an option, whose value may be long."""
-
-_MATCH = {field.name for field in dataclasses.fields(FieldMatch)} - {"record"}
-
-
 _UsedName = Annotated[str, StringConstraints(pattern="^(input_tokens|output_tokens|seconds)$")]
-
-
-class _Rules(ResultPart):
-    """A metric as a file of results names it."""
-
-    name: str
-    rules: int
-    protocol: str
-    options: dict[str, Any]
-
-
-def _metric_of(value: Any) -> Metric:
-    """Return the metric that a file names: other rules have other statistics."""
-    if not isinstance(value, dict):
-        raise unfit("is not an object with name, rules, protocol and options")
-    written = _Rules.model_validate(value)
-    known = METRICS.get(written.name)
-    if known is None:
-        raise unfit(
-            "no {metric!r} in hdbench {version}", metric=written.name[:100], version=__version__
-        )
-    if written.rules != known.rules:
-        raise unfit(
-            "scored under rules {then} of {metric}, and this hdbench {version} has rules {now}: "
-            "score the answers again, or use the hdbench version that the file names under "
-            "versions",
-            then=written.rules,
-            metric=written.name,
-            version=__version__,
-            now=known.rules,
-        )
-    try:
-        defaults = make_metric(written.name, written.protocol).options
-        # A default may be shown as a value that the metric does not accept: weights of 1 mean no
-        # weights.
-        options = {
-            option: given
-            for option, given in written.options.items()
-            if option not in defaults or given != defaults[option]
-        }
-        return make_metric(written.name, written.protocol, **options)
-    except HdbenchError as error:
-        raise unfit("{why}", why=str(error)[:MAX_WHY]) from error
-
-
-def _rules_of(metric: Metric) -> dict[str, Any]:
-    return {
-        "name": metric.name,
-        "rules": metric.rules,
-        "protocol": metric.protocol,
-        "options": dict(metric.options),
-    }
-
-
-def _check_choices(given: Iterable[Any], choices: Sequence[str]) -> None:
-    if not set(choices).issuperset(map(str, given)):
-        raise unfit("are not all of {choices}", choices=", ".join(choices))
-
-
-def _outcomes_of(value: Any) -> Mapping[Outcome, Mapping[str, int]]:
-    counts = counts_of(value)
-    _check_choices(counts, OUTCOMES)
-    return counts  # type: ignore[return-value]
 
 
 class Result(ResultPart):
@@ -170,7 +106,7 @@ class Result(ResultPart):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     model: str | None = None
-    metric: Annotated[Metric, PlainValidator(_metric_of), PlainSerializer(_rules_of)]
+    metric: Annotated[Metric, PlainValidator(metric_of), PlainSerializer(rules_of)]
     dataset: ScoredDataset = NO_DATASET
     reading: AnswersRead = NOT_READ
     answers: ScoredFile = NO_FILE
@@ -185,7 +121,7 @@ class Result(ResultPart):
     other_errata: Mapping[str, Mapping[str, float]] = Field(default_factory=dict)
     strata: list[int] = Field(default_factory=list, validate_default=True)
     item_weights: list[float] | None = None
-    outcomes: Annotated[Mapping[Outcome, Mapping[str, int]], PlainValidator(_outcomes_of)] = Field(
+    outcomes: Annotated[Mapping[Outcome, Mapping[str, int]], PlainValidator(outcomes_of)] = Field(
         default_factory=dict
     )
     stratum_outcomes: Mapping[int, Mapping[Outcome, Mapping[str, int]]] = Field(
@@ -214,14 +150,14 @@ class Result(ResultPart):
     @field_validator("statuses", mode="plain")
     @classmethod
     def _are_statuses(cls, statuses: Any, info: ValidationInfo) -> list[Status]:
-        _check_column(statuses, info)
-        _check_choices(statuses, STATUSES)
+        check_column(statuses, info)
+        check_choices(statuses, STATUSES)
         return [*statuses]
 
     @field_validator("kinds", mode="plain")
     @classmethod
     def _are_kinds(cls, kinds: Any) -> dict[str, Kind]:
-        _check_choices(kinds.values() if isinstance(kinds, dict) else [kinds], KINDS)
+        check_choices(kinds.values() if isinstance(kinds, dict) else [kinds], KINDS)
         return {**kinds}
 
     @field_validator("statistics", mode="plain")
@@ -231,9 +167,9 @@ class Result(ResultPart):
             raise unfit("is not an object of names and lists")
         metric, ids = info.data.get("metric"), info.data.get("ids")
         for name, column in columns.items():
-            of = _statistic(name, metric)
-            _check_column(column, info, of)
-            _check_numbers(column, of)
+            of = place_of_statistic(name, metric)
+            check_column(column, info, of)
+            check_numbers(column, of)
         if metric is None or ids is None:
             return columns
         return dict.fromkeys(metric.statistics, [0.0] * len(ids)) | columns
@@ -251,7 +187,7 @@ class Result(ResultPart):
             raise unfit("is not an object of ids and statistics")
         for statistics in by_item.values():
             for name, value in statistics.items():
-                _check_numbers([value], _statistic(name, info.data.get("metric")))
+                check_numbers([value], place_of_statistic(name, info.data.get("metric")))
         return by_item
 
     @field_validator("strata", mode="plain")
@@ -261,7 +197,7 @@ class Result(ResultPart):
         number = len(sample.strata) if sample else 0
         if number <= 1:
             return []
-        _check_column(strata, info)
+        check_column(strata, info)
         if not all(type(stratum) is int and 0 <= stratum < number for stratum in strata):
             raise unfit("is not a list of the stratum of each id")
         return [*strata]
@@ -270,8 +206,8 @@ class Result(ResultPart):
     @classmethod
     def _are_weights(cls, weights: Any, info: ValidationInfo) -> list[float] | None:
         if weights is not None:
-            _check_column(weights, info)
-            _check_numbers(weights)
+            check_column(weights, info)
+            check_numbers(weights)
         return None if weights is None else [*weights]
 
     @field_validator("stratum_outcomes", mode="plain")
@@ -282,7 +218,7 @@ class Result(ResultPart):
         strata = set(info.data.get("strata", ()))
         if not isinstance(by_stratum, dict) or not by_stratum.keys() <= set(map(str, strata)):
             raise unfit("is not an object of outcomes by stratum")
-        return {int(stratum): _outcomes_of(counts) for stratum, counts in by_stratum.items()}
+        return {int(stratum): outcomes_of(counts) for stratum, counts in by_stratum.items()}
 
     @field_validator("per_item", "worst", mode="plain")
     @classmethod
@@ -290,13 +226,13 @@ class Result(ResultPart):
         if not isinstance(items, list):
             raise unfit("is not a list")
         if items and info.field_name == "per_item":
-            _check_column(items, info)
+            check_column(items, info)
         if not items or not {"metric", "ids"} <= info.data.keys():
             return items
         # Those with the lowest figures stand in another order.
         ids = info.data["ids"] if info.field_name == "per_item" else [None] * len(items)
         for number, (item, expected) in enumerate(zip(items, ids, strict=True)):
-            if not _is_item(item, expected, info.data["metric"]):
+            if not is_item(item, expected, info.data["metric"]):
                 raise unfit(
                     "{number}: is not that item with its status, statistics and fields: score the "
                     "answers again",
@@ -704,123 +640,12 @@ class Result(ResultPart):
         }
 
 
-def _check_column(column: Any, info: ValidationInfo, of: str = "") -> None:
-    items = len(info.data.get("ids", ()))
-    if not isinstance(column, list) or ("ids" in info.data and len(column) != items):
-        raise unfit("{of}is not a list of {count} values, one for each id", of=of, count=items)
-
-
-def _statistic(name: str, metric: Metric | None) -> str:
-    """Return what stands before a message about a statistic."""
-    if metric is not None and name not in metric.statistics:
-        raise unfit("{name}: {metric} has no such statistic", name=name[:100], metric=metric.name)
-    return f"{name[:100]}: "
-
-
-def _check_numbers(column: Sequence[Any], of: str = "") -> None:
-    # A NaN fails every comparison, and so is rejected too.
-    if not all(type(number) in (int, float) and 0 <= number <= MAX_NUMBER for number in column):
-        raise unfit("{of}not all are finite numbers from 0 to 2^53", of=of)
-
-
-def _is_item(item: Any, item_id: str | None, metric: Metric) -> bool:
-    return (
-        isinstance(item, dict)
-        and isinstance(item.get("id"), str)
-        and item_id in (item["id"], None)
-        and item.get("status") in STATUSES
-        and all(
-            type(item[name]) in (int, float) and 0 <= item[name] <= MAX_NUMBER
-            for name in metric.statistics
-            if name in item
-        )
-        and metric.item_figure in item
-        and isinstance(item.get("fields"), list)
-        and all(map(_is_match, item["fields"]))
-        and isinstance(lists := item.get("lists", {}), dict)
-        and lists.keys() <= set(OUTCOMES)
-        and all(map(are_texts, lists.values()))
-        and _is_json(item)
-    )
-
-
-def _is_match(match: Any) -> bool:
-    return (
-        isinstance(match, dict)
-        and match.keys() - {"record"} == _MATCH
-        and match.get("record") in (None, "missed", "invented")
-        and isinstance(match["field"], str)
-        and match["outcome"] in OUTCOMES
-        and type(match["similarity"]) in (int, float)
-        and 0 <= match["similarity"] <= 1
-    )
-
-
-def _is_json(value: Any) -> bool:
-    """Return whether it can be written again: Python reads NaN, but JSON does not have it."""
-    try:
-        json.dumps(value, allow_nan=False)
-    except ValueError:
-        return False
-    return True
-
-
 def _replaced(column: Sequence[float], values: Iterable[tuple[int, float]]) -> list[float]:
     """Return a column with other values at some places."""
     replaced = list(column)
     for position, value in values:
         replaced[position] = value
     return replaced
-
-
-def item_set(ids: Sequence[str]) -> str:
-    """Return a name for a set of items, within which results are compared: number and short hash.
-
-    Example:
-        >>> item_set(["b", "a"]) == item_set(["a", "b"])
-        True
-        >>> item_set(["a", "b"])
-        '2-3554d2b8a1e3'
-    """
-    return f"{len(ids)}-{hashlib.sha256(json.dumps(sorted(ids)).encode()).hexdigest()[:12]}"
-
-
-def signature(
-    metric: Metric,
-    read_as: ReadAs = ReadAs(),
-    versions: Versions | None = None,
-    *,
-    reading_version: int = READING,
-    benchmark: tuple[str, str] | None = None,
-    errata: str | None = None,
-) -> str:
-    """Return one line that says how a score was computed: metric, protocol, options, versions.
-
-    Args:
-        metric: the metric with its protocol and options.
-        read_as: how the answers were read.
-        versions: the versions it was scored with; the installed ones, if not given.
-        reading_version: the version of the reading rules.
-        benchmark: the name and version of the benchmark whose options the metric was given by name.
-        errata: `proposed` if the proposed corrections of ground truths count.
-
-    Example:
-        >>> from hdbench.scoring.zettel_f1 import ZettelF1
-        >>> signature(ZettelF1("published"))  # doctest: +ELLIPSIS
-        'zettel_f1|protocol:published|threshold:0.92|weights:1|rules:4|reading:4|rapidfuzz:...|json_repair:...|hdbench:...'
-    """
-    versions = versions or installed_versions()
-    parts = {
-        "protocol": metric.protocol,
-        **({"benchmark": benchmark[0], "dataset_version": benchmark[1]} if benchmark else {}),
-        **{name: _compact(value) for name, value in metric.signed_options.items()},
-        **({} if errata is None else {"errata": errata}),
-        "rules": metric.rules,
-        "reading": reading_version,
-        **dict.fromkeys(read_as.names, "true"),
-        **{name: getattr(versions, name) for name in ("rapidfuzz", "json_repair", "hdbench")},
-    }
-    return "|".join([metric.name, *(f"{name}:{value}" for name, value in parts.items())])
 
 
 def _with_counts(
@@ -837,7 +662,3 @@ def _with_counts(
         else:
             figures[name] = value
     return figures
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -42,6 +42,8 @@ def test_what_nobody_has_started_is_drawn_once_and_read_by_all_who_ask(tmp_path)
         put(store, "b4", "", "hardly legible", what="comment")
     with pytest.raises(HdbenchError, match="has 7 items that nobody has started: 8 cannot"):
         read_double(folder, "anna", 8)
+    with pytest.raises(HdbenchError, match="0 cannot be drawn"):
+        read_double(folder, "anna", 0)
     assert readers(folder) == {}
     copy = shutil.copytree(folder, tmp_path / "copy")
     read_double(folder, "anna", 3)

@@ -130,7 +130,7 @@ def _drawn(folder: Path, metadata: Metadata, people: People, items: int) -> tupl
         if any(change.kind != "comment" for change in people.changes(item))
     }
     free = [item for item, row in metadata.rows.items() if row.record is None and item not in begun]
-    if items > len(free):
+    if not 0 < items <= len(free):
         raise HdbenchError(
             "{place}: has {free:,} items that nobody has started: {items:,} cannot be drawn",
             place=folder,

@@ -157,6 +157,7 @@ def test_links_are_not_followed(folder, tmp_path_factory, name):
     with pytest.raises(HdbenchError, match="symbolic link"):
         enter(folder, "ben", "more")
     assert not target.is_file() or b"more" not in target.read_bytes()
+    assert not (target / "ben.jsonl").exists()
 
 
 def test_what_a_killed_process_left_of_a_line_is_cut_off_by_the_next(folder, path):

@@ -64,7 +64,7 @@ def file_in(folder: Path, name: str | Path, within: Path | None = None) -> Path:
 
     Raises:
         MissingFileError: there is no such file.
-        RefusedFileError: it is outside the folder, is not a regular file, or is a history.
+        RefusedFileError: it is outside the folder, is not a regular file, or says who did what.
         HdbenchError: its folder cannot be read.
     """
     path = folder / name

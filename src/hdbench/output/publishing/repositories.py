@@ -222,7 +222,7 @@ def _card(path: Path) -> dict[str, Any]:
 def _files(folder: Path) -> Iterator[Path]:
     """Yield the files of a repository; hidden ones are the builder's own.
 
-    Files that tell who made the ground truth, and when, are left out: the history, with all
+    Files that tell who made the ground truth, and when, are left out: the files of people, with all
     comments, and the assignments.
     """
     for path in sorted((folder, *folder.rglob("*"))):

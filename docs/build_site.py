@@ -50,7 +50,7 @@ def gather() -> None:
             place.write_text(text, encoding="utf-8")
         else:
             shutil.copyfile(path, place)
-    shutil.copyfile(ROOT / "src/hdbench/display/tokens.css", PAGES / "docs/tokens.css")
+    shutil.copyfile(ROOT / "src/hdbench/common/display/tokens.css", PAGES / "docs/tokens.css")
     (PAGES / "index.html").write_text(AT_THE_ROOT, encoding="utf-8")
 
 

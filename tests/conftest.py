@@ -68,11 +68,12 @@ CHROMIUM = (
 )
 
 IMPORTED = """
-httpx2 hdbench.cli hdbench.compare
-hdbench.datasets.building.builder
-hdbench.evaluation.verify hdbench.output.leaderboard.formats
-hdbench.output.publishing.repositories hdbench.output.publishing.wheel hdbench.output.report.folder
-hdbench.output.report.plots hdbench.output.report.workbook
+httpx2 hdbench.cli hdbench.integrations.compare
+hdbench.benchmarks.building.builder
+hdbench.evaluation.verify hdbench.report.leaderboard.formats
+hdbench.integrations.publishing.repositories hdbench.integrations.publishing.wheel
+hdbench.report.folder
+hdbench.report.plots hdbench.report.workbook
 hdbench.models.dry_run
 hdbench.cli.score hdbench.cli.compare hdbench.cli.leaderboard hdbench.cli.report hdbench.cli.run
 json_repair xlsxwriter

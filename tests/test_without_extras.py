@@ -38,7 +38,7 @@ main()
 @pytest.fixture(scope="module")
 def run_without():
     """Run the command line where the packages of some extras are not installed."""
-    modules = ("hdbench.cli", "hdbench.datasets.building.builder", "hdbench.models.dry_run")
+    modules = ("hdbench.cli", "hdbench.benchmarks.building.builder", "hdbench.models.dry_run")
     forks = Forks(*modules, **PLAIN)
 
     def run_without(*extras, arguments, cwd):
@@ -156,7 +156,7 @@ def test_xml_and_marc_truths_are_not_read_without_truths_extra(tmp_path, reader,
 import sys
 from pathlib import Path
 sys.modules.update(dict.fromkeys({HIDDEN["truths"]!r}))
-from hdbench.ground_truth.{module} import {function}
+from hdbench.collections.truth.{module} import {function}
 try:
     {function}(Path("a.xml"))
 except ValueError as error:

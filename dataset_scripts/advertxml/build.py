@@ -5,8 +5,8 @@ from pathlib import PurePosixPath
 from typing import Any
 from xml.etree import ElementTree
 
-from hdbench.datasets.building.metadata import RecipeRow
-from hdbench.datasets.building.source import SourceFiles
+from hdbench.benchmarks.building.metadata import RecipeRow
+from hdbench.benchmarks.building.source import SourceFiles
 from hdbench.errors import HdbenchError
 
 FOLDER = "benchmarks/book_advert_xml"

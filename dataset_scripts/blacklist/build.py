@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
-from hdbench.datasets.building.metadata import RecipeRow
-from hdbench.datasets.building.source import SourceFiles
+from hdbench.benchmarks.building.metadata import RecipeRow
+from hdbench.benchmarks.building.source import SourceFiles
 from hdbench.errors import HdbenchError
 
 FOLDER = "benchmarks/blacklist_cards"

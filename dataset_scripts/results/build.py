@@ -22,6 +22,9 @@ from pydantic import ValidationError
 
 from hdbench.answers.answer import answers_jsonl, json_text
 from hdbench.answers.entries import about
+from hdbench.benchmarks.building.card import fill_card
+from hdbench.benchmarks.building.recipe import find_recipe, read_registry
+from hdbench.benchmarks.building.source import download_source
 from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.spec import UrlSource
 from hdbench.common.cache import user_cache
@@ -30,11 +33,8 @@ from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_json, parse_line, writ
 from hdbench.common.os_errors import read_errors
 from hdbench.common.progress import progress
 from hdbench.common.regular_files import file_sha256
-from hdbench.datasets.building.card import fill_card
-from hdbench.datasets.building.recipe import find_recipe, read_registry
-from hdbench.datasets.building.source import download_source
 from hdbench.errors import HdbenchError
-from hdbench.results.run_info import RunInfo
+from hdbench.evaluation.run_info import RunInfo
 
 HERE = Path(__file__).parent
 

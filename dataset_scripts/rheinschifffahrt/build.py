@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hdbench.datasets.building.metadata import RecipeRow
-from hdbench.datasets.building.source import SourceFiles
+from hdbench.benchmarks.building.metadata import RecipeRow
+from hdbench.benchmarks.building.source import SourceFiles
 from hdbench.errors import HdbenchError
 
 FOLDER = "benchmarks/business_letters"

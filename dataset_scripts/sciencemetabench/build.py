@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
+from hdbench.benchmarks.building.metadata import RecipeRow
+from hdbench.benchmarks.building.source import SourceFiles
 from hdbench.common.jsonio import read_jsonl
-from hdbench.datasets.building.metadata import RecipeRow
-from hdbench.datasets.building.source import SourceFiles
 from hdbench.errors import HdbenchError
 from hdbench.scoring.sciencemeta_accuracy import FIELDS
 

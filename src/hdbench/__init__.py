@@ -1,5 +1,7 @@
 """hdbench: benchmarks of the digital humanities, built, loaded and scored."""
 
+from hdbench.about import __version__ as __version__
+
 TYPE_CHECKING = False  # that of typing, which takes longer to import than all else here
 if TYPE_CHECKING:
     from typing import Any
@@ -24,14 +26,6 @@ if TYPE_CHECKING:
     )
     from hdbench.errors import HdbenchError
     from hdbench.scoring.metric import Metric
-
-__version__ = "0.3.0"
-
-YEAR = 2026
-"""The year of this version, for citations."""
-
-NAMESPACE = "hdb"
-"""Where the benchmarks that hdbench builds are on the Hub, unless another namespace is named."""
 
 __all__ = [
     "Benchmark",

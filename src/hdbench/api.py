@@ -12,12 +12,12 @@ from hdbench.answers.in_memory import entries, write_entries
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.benchmarks.in_memory import benchmark_in_memory
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.files import given_options, read_result, read_results, write_results
+from hdbench.evaluation.result import Result
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings, score_loaded
-from hdbench.output.leaderboard.boards import Board, leaderboards
-from hdbench.results.files import given_options, read_result, read_results, write_results
-from hdbench.results.result import Result
-from hdbench.results.selection import concat
+from hdbench.evaluation.selection import concat
+from hdbench.report.leaderboard.boards import Board, leaderboards
 from hdbench.scoring import known_metric
 from hdbench.scoring.metric import Metric
 from hdbench.statistics.comparison import Comparison, compare

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hdbench.answers.answer import Answer
-from hdbench.results.items import score_items
+from hdbench.evaluation.items import score_items
 from hdbench.scoring.analysis.error_classes import (
     ERROR_CLASSES,
     classify,

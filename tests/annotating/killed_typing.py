@@ -15,7 +15,7 @@ from annotating.pages import Served
 from helpers.waiting import until
 from playwright.sync_api import Error
 
-from hdbench.annotating.store import Store
+from hdbench.collections.truth.store import Store
 
 # At one instant: what the page says, and what is in its fields.
 SHOWN = """() => ({

@@ -10,7 +10,7 @@ from helpers.people_files import add_events
 from helpers.slow_pdf import slow_pdf
 from PIL import Image
 
-from hdbench.annotating.events import Double
+from hdbench.collections.truth.events import Double
 
 
 def field(*types, **more):
@@ -125,7 +125,9 @@ def with_home(page):
 @cache
 def forks():
     """Forks of a process that imported what the editor needs."""
-    return Forks("hdbench.cli", "hdbench.annotating.editor", "hdbench.annotating.server")
+    return Forks(
+        "hdbench.cli", "hdbench.collections.truth.editor", "hdbench.collections.truth.server"
+    )
 
 
 class ServedPage:

@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from space.german import Walk, words
 
-from hdbench.annotating.store import Store
+from hdbench.collections.truth.store import Store
 
 pytestmark = pytest.mark.nightly
 

@@ -15,12 +15,12 @@ from helpers.pages import commands
 from PIL import Image, ImageDraw
 from playwright.sync_api import expect
 
-from hdbench.annotating.double import read_double
-from hdbench.annotating.editor import Editor
-from hdbench.annotating.events import Double
-from hdbench.annotating.people import People
-from hdbench.datasets.building.recipe import find_recipe
-from hdbench.datasets.building.versions import raise_version
+from hdbench.benchmarks.building.recipe import find_recipe
+from hdbench.benchmarks.building.versions import raise_version
+from hdbench.collections.truth.double import read_double
+from hdbench.collections.truth.editor import Editor
+from hdbench.collections.truth.events import Double
+from hdbench.collections.truth.people import People
 
 pytestmark = pytest.mark.nightly
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hdbench.annotating.agreement import rules_for, units_by_field
+from hdbench.collections.truth.agreement import rules_for, units_by_field
 from hdbench.scoring import make_metric
 
 RULES = rules_for(make_metric("record_f1", "documented"))

@@ -7,14 +7,14 @@ import pytest
 from helpers.lines import write_lines
 from helpers.people_files import add_events
 
-from hdbench.annotating.agreement import agreement_of
-from hdbench.annotating.double import read_doubly_read
-from hdbench.annotating.events import Change, Double
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.datasets.building.card import agreement_section
+from hdbench.benchmarks.building.card import agreement_section
+from hdbench.collections.truth.agreement import agreement_of
+from hdbench.collections.truth.double import read_doubly_read
+from hdbench.collections.truth.events import Change, Double
 from hdbench.errors import HdbenchError
-from hdbench.results.files import read_result
+from hdbench.evaluation.files import read_result
 
 ONE, OTHER = "zora-23", "quirin-7"
 ITEMS = [f"a{number:02}" for number in range(24)]

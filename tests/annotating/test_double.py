@@ -6,13 +6,13 @@ from contextlib import closing
 import pytest
 from annotating.pages import finish, put, read_alone, truths, write_collection
 
-from hdbench.annotating.double import ReadByAll, Readers, read_double, read_doubly_read
-from hdbench.annotating.editor import Editor
-from hdbench.annotating.events import Double
-from hdbench.annotating.folding import Stage
-from hdbench.annotating.people import People
-from hdbench.annotating.progress import ProgressReader
-from hdbench.annotating.store import StaleError, Store
+from hdbench.collections.truth.double import ReadByAll, Readers, read_double, read_doubly_read
+from hdbench.collections.truth.editor import Editor
+from hdbench.collections.truth.events import Double
+from hdbench.collections.truth.folding import Stage
+from hdbench.collections.truth.people import People
+from hdbench.collections.truth.progress import ProgressReader
+from hdbench.collections.truth.store import StaleError, Store
 from hdbench.errors import HdbenchError
 
 FAUST = {"title": "Faust", "year": 1808, "persons": [{"name": "Frey"}]}

@@ -10,7 +10,7 @@ from annotating.killed_typing import kill_while_typing
 from annotating.pages import SCHEMA, Served, serving, truths, with_home, write_collection
 from playwright.sync_api import expect
 
-from hdbench.annotating.store import Store
+from hdbench.collections.truth.store import Store
 
 pytestmark = pytest.mark.slow
 

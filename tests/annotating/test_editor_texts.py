@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 from string import Formatter
 
-import hdbench.annotating
+import hdbench.collections.truth
 from hdbench.common.texts import Texts
 
-FOLDER = Path(hdbench.annotating.__file__).parent
+FOLDER = Path(hdbench.collections.truth.__file__).parent
 TEXTS = Texts(FOLDER / "texts").translations
 PAGE = "".join(path.read_text() for path in sorted((FOLDER / "page").glob("*.[hj]*")))
 MADE = ("status_", "how_", "filter_", "verdict_", "reason_")

@@ -10,7 +10,7 @@ import pytest
 from annotating.pages import Served, blocked, write_collection
 from filelock import FileLock
 
-from hdbench.annotating.store import Store
+from hdbench.collections.truth.store import Store
 
 MANY = 45
 """More than the threads that Starlette has for all requests."""

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdbench.annotating.events import SETTLED, Change
-from hdbench.annotating.folding import Base, fold
-from hdbench.annotating.store import Store
 from hdbench.benchmarks.provenance import Provenance
+from hdbench.collections.truth.events import SETTLED, Change
+from hdbench.collections.truth.folding import Base, fold
+from hdbench.collections.truth.store import Store
 from hdbench.errors import HdbenchError
 
 

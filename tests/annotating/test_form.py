@@ -1,7 +1,7 @@
 """The form that the page draws."""
 
-from hdbench.annotating.form import form_of
 from hdbench.answers.schema import AnswerSchema
+from hdbench.collections.truth.form import form_of
 
 
 def form(properties, **more):

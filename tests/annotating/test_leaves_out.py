@@ -9,15 +9,15 @@ from helpers.lines import write_lines
 from helpers.people_files import add_events
 from helpers.run_folders import write_run
 
-from hdbench.annotating.events import Double, now
-from hdbench.annotating.store import Store
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.datasets.building.builder import build
-from hdbench.datasets.building.recipe import find_recipe
-from hdbench.output.publishing import repositories
-from hdbench.output.report.page import report_page
-from hdbench.results.files import write_results
+from hdbench.benchmarks.building.builder import build
+from hdbench.benchmarks.building.recipe import find_recipe
+from hdbench.collections.truth.events import Double, now
+from hdbench.collections.truth.store import Store
+from hdbench.evaluation.files import write_results
+from hdbench.integrations.publishing import repositories
+from hdbench.report.page import report_page
 
 SECRETS = ("zora-23", "hardly legible, ask Ms Muster", "roter Wain", "yves-07")
 STAY = "History, comments and annotators of a collection stay on this computer."

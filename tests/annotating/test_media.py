@@ -7,8 +7,8 @@ import os
 import pytest
 from PIL import Image
 
-from hdbench.annotating import media as media_module
-from hdbench.annotating.media import CollectionMedia
+from hdbench.collections.truth import media as media_module
+from hdbench.collections.truth.media import CollectionMedia
 from hdbench.errors import HdbenchError
 
 

@@ -7,10 +7,10 @@ from annotating.pages import serving, write_collection
 from playwright.sync_api import expect
 from starlette.testclient import TestClient
 
-from hdbench.annotating.double import read_double
-from hdbench.annotating.editor import Editor
-from hdbench.annotating.server import build_app
-from hdbench.annotating.store import Store
+from hdbench.collections.truth.double import read_double
+from hdbench.collections.truth.editor import Editor
+from hdbench.collections.truth.server import build_app
+from hdbench.collections.truth.store import Store
 
 LONG = "12345678901234567890"
 DEEP = '{"deep": [7.0, 12345678901234567891]}'

@@ -7,9 +7,9 @@ from annotating.pages import serving, write_collection
 from playwright.sync_api import expect
 from trust.collection import Collection
 
-from hdbench.annotating.editor import Editor
+from hdbench.collections.trust.listed import read_listed, write_listed
+from hdbench.collections.truth.editor import Editor
 from hdbench.errors import HdbenchError
-from hdbench.trust.listed import read_listed, write_listed
 
 WORK_LIST = "id,field,value,one\r\n'=b,title,,x\r\n'=b,year,,null\r\n0007,title,,\r\n"
 

@@ -6,9 +6,9 @@ from functools import partial
 import pytest
 from annotating.pages import write_collection
 
-from hdbench.annotating.editor import Editor
-from hdbench.annotating.open_pages import OpenPages, _OpenPage
-from hdbench.annotating.store import Store
+from hdbench.collections.truth.editor import Editor
+from hdbench.collections.truth.open_pages import OpenPages, _OpenPage
+from hdbench.collections.truth.store import Store
 from hdbench.errors import HdbenchError
 
 
@@ -57,7 +57,7 @@ def test_request_waiting_while_the_server_ends_opens_nothing(folder, monkeypatch
 
         __exit__ = release
 
-    monkeypatch.setattr("hdbench.annotating.open_pages._OpenPage", Waited)
+    monkeypatch.setattr("hdbench.collections.truth.open_pages._OpenPage", Waited)
     with pytest.raises(HdbenchError, match="the server is shutting down"), ask:
         pass
     Store(folder, "anna").close()

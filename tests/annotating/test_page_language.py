@@ -7,8 +7,8 @@ from annotating.pages import write_collection
 from helpers.waiting import until
 from starlette.testclient import TestClient
 
-from hdbench.annotating.checking.value_check import ValueCheck
-from hdbench.annotating.server import build_app
+from hdbench.collections.truth.checking.value_check import ValueCheck
+from hdbench.collections.truth.server import build_app
 
 PLACE = "http://localhost/token/"
 

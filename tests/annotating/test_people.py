@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import hdbench
-from hdbench.annotating import people as people_files
-from hdbench.annotating.events import Change, as_name
-from hdbench.annotating.people import NotSavedError, People
-from hdbench.annotating.store import Store
+from hdbench.collections.truth import people as people_files
+from hdbench.collections.truth.events import Change, as_name
+from hdbench.collections.truth.people import NotSavedError, People
+from hdbench.collections.truth.store import Store
 from hdbench.errors import HdbenchError
 
 WRITER = """

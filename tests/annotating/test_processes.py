@@ -4,7 +4,7 @@ import shutil
 import pytest
 from helpers.killed_annotators import kill_while_writing
 
-from hdbench.annotating.store import Store
+from hdbench.collections.truth.store import Store
 from hdbench.errors import HdbenchError
 
 

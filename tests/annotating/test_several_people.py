@@ -9,10 +9,10 @@ from annotating.pages import Served, serving, set_status, truths, write_collecti
 from helpers.people_files import add_events
 from playwright.sync_api import expect
 
-from hdbench.annotating.double import read_doubly_read
-from hdbench.annotating.events import Change, Double, now
-from hdbench.annotating.people import People
-from hdbench.annotating.store import Store
+from hdbench.collections.truth.double import read_doubly_read
+from hdbench.collections.truth.events import Change, Double, now
+from hdbench.collections.truth.people import People
+from hdbench.collections.truth.store import Store
 
 pytestmark = pytest.mark.nightly
 

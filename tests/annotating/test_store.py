@@ -6,8 +6,8 @@ from contextlib import contextmanager
 import pytest
 from annotating.pages import write_collection
 
-from hdbench.annotating.editor import Editor
-from hdbench.annotating.store import StaleError, Store
+from hdbench.collections.truth.editor import Editor
+from hdbench.collections.truth.store import StaleError, Store
 from hdbench.errors import HdbenchError
 
 
@@ -232,7 +232,7 @@ def test_what_cannot_be_written_in_between_is_told_at_the_end(tmp_path, monkeypa
     collection = write_collection(tmp_path / "cards")
     told = []
     monkeypatch.setattr("threading.excepthook", told.append)
-    monkeypatch.setattr("hdbench.annotating.editor.FLUSH_AFTER", 0.01)
+    monkeypatch.setattr("hdbench.collections.truth.editor.FLUSH_AFTER", 0.01)
     editor = Editor(collection, "anna")
     editor.change(1, {"what": "comment", "field": "", "to": "torn", "after": None})
     (collection / "people/ben.jsonl").write_text("nonsense: 1\n")

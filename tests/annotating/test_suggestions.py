@@ -7,8 +7,13 @@ import pytest
 from annotating.pages import serving, write_collection
 from playwright.sync_api import expect
 
-from hdbench.annotating.suggestions import AUTHORITIES, MAX_SUGGESTED, Suggestions, read_authorities
-from hdbench.authorities.suggesting import Authority, case_folded
+from hdbench.collections.truth.suggesting import Authority, case_folded
+from hdbench.collections.truth.suggestions import (
+    AUTHORITIES,
+    MAX_SUGGESTED,
+    Suggestions,
+    read_authorities,
+)
 from hdbench.errors import HdbenchError
 
 

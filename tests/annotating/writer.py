@@ -8,7 +8,7 @@ import random
 import sys
 from pathlib import Path
 
-from hdbench.annotating.store import StaleError, Store
+from hdbench.collections.truth.store import StaleError, Store
 
 
 def main(folder, annotator, seed):

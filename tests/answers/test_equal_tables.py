@@ -20,7 +20,7 @@ from hdbench.answers.files import open_container
 from hdbench.answers.in_memory import entries, write_entries
 from hdbench.answers.records import mapped
 from hdbench.answers.schema import AnswerSchema
-from hdbench.datasets.collecting.truth_files import open_truth
+from hdbench.collections.new.truth_files import open_truth
 
 TEXT, NULL = {"type": "string"}, "null"
 SCHEMA = {

@@ -9,8 +9,8 @@ from hdbench.answers.container import AnswersSource
 from hdbench.answers.json_files import is_result, open_json
 from hdbench.answers.schema import AnswerSchema
 from hdbench.errors import HdbenchError
-from hdbench.results.items import score_items
-from hdbench.results.parts import ScoredDataset
+from hdbench.evaluation.items import score_items
+from hdbench.evaluation.parts import ScoredDataset
 from hdbench.scoring import make_metric
 
 SCHEMA = AnswerSchema({"type": "object", "properties": {"title": {"type": "string"}}})

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdbench.errors import HdbenchError
-from hdbench.output.audit.findings import audit
-from hdbench.output.audit.models import ask
+from hdbench.report.audit.findings import audit
+from hdbench.report.audit.models import ask
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 

@@ -1,8 +1,8 @@
 import pytest
 from helpers.audited import run
 
-from hdbench.output.audit.models import ask, maker_of
-from hdbench.results.parts import ScoredDataset
+from hdbench.evaluation.parts import ScoredDataset
+from hdbench.report.audit.models import ask, maker_of
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 TRUTHS = {str(number): {"title": "Stellingen"} for number in range(20)}

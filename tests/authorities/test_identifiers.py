@@ -2,8 +2,8 @@
 
 import pytest
 
-from hdbench.authorities.files import AuthorityLine
-from hdbench.authorities.identifiers import AuthorityTable, read_identifiers
+from hdbench.benchmarks.authority_files import AuthorityLine
+from hdbench.benchmarks.identifiers import AuthorityTable, read_identifiers
 from hdbench.errors import HdbenchError
 
 FIELDS = ["author", "places"]

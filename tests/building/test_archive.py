@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.datasets.building.archive import write_archive
+from hdbench.benchmarks.building.archive import write_archive
 
 ALL = (
     "advertxml",

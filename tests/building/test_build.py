@@ -14,8 +14,8 @@ from helpers.waiting import until
 from PIL import Image
 
 from hdbench.benchmarks.benchmark import PEOPLE, load_benchmark
+from hdbench.benchmarks.building.namespace import writing
 from hdbench.benchmarks.names import recipe_names
-from hdbench.datasets.building.namespace import writing
 from hdbench.scoring import METRICS
 
 pytestmark = pytest.mark.slow

@@ -13,12 +13,12 @@ from packaging.requirements import Requirement
 from PIL import Image
 
 from hdbench.benchmarks.benchmark import METADATA, load_benchmark
+from hdbench.benchmarks.building.card import write_cards
+from hdbench.benchmarks.building.metadata import Built
+from hdbench.benchmarks.building.recipe import find_recipe
 from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.spec import MEDIA_KEYS
 from hdbench.common.jsonio import read_jsonl
-from hdbench.datasets.building.card import write_cards
-from hdbench.datasets.building.metadata import Built
-from hdbench.datasets.building.recipe import find_recipe
 
 ROOT = Path(__file__).parents[2]
 

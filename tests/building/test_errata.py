@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from hdbench.datasets.building.errata import Errata
-from hdbench.datasets.building.metadata import RecipeRow
+from hdbench.benchmarks.building.errata import Errata
+from hdbench.benchmarks.building.metadata import RecipeRow
 from hdbench.errors import HdbenchError
 
 SIGNED = {"proposed_by": "Anna Muster", "approved_by": "Berta Beispiel"}

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from hdbench.benchmarks.building.placeholders import MAX_FILLED, PlaceholderError, fill
 from hdbench.common.markdown import as_code, as_prose, as_text
-from hdbench.datasets.building.placeholders import MAX_FILLED, PlaceholderError, fill
 from hdbench.errors import HdbenchError
 
 CARD = Path("README.md")

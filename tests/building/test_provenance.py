@@ -8,10 +8,10 @@ import pytest
 from helpers.lines import write_lines
 
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.building.builder import build
+from hdbench.benchmarks.building.recipe import find_recipe
 from hdbench.benchmarks.provenance import Provenance
 from hdbench.benchmarks.spec import read_spec
-from hdbench.datasets.building.builder import build
-from hdbench.datasets.building.recipe import find_recipe
 
 ROWS = [
     {"ground_truth": {"text": "roter Wein"}, "provenance": "draft:qwen-1", "draft_model": "Qwen"},

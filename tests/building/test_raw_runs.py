@@ -11,10 +11,10 @@ import pytest
 from building.test_results_dataset import tree, write
 from helpers.raw_results import REVISION, SCRIPT, TESTS, TOP, packed, raw_files
 
+from hdbench.benchmarks.building.results import build_results
 from hdbench.common import resources
-from hdbench.datasets.building.results import build_results
 from hdbench.errors import HdbenchError
-from hdbench.results.run_info import read_run_info
+from hdbench.evaluation.run_info import read_run_info
 
 CARD = {"author": {"last_name": "Noether"}}
 TEXT = json.dumps(CARD)

@@ -6,8 +6,8 @@ import pytest
 import yaml
 from datasets import load_dataset
 
-from hdbench.datasets.building.builder import build
-from hdbench.datasets.building.recipe import find_recipe
+from hdbench.benchmarks.building.builder import build
+from hdbench.benchmarks.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
 
 SPEC = {

@@ -6,9 +6,9 @@ import shutil
 import pytest
 from helpers.results import flat_of
 
+from hdbench.benchmarks.building.recipe import find_recipe
 from hdbench.benchmarks.names import recipe_names
 from hdbench.common.jsonio import read_jsonl
-from hdbench.datasets.building.recipe import find_recipe
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from helpers.bad_inputs import complaint
 from helpers.planned_cards import SCHEMA
 from helpers.run_folders import write_cards, write_run
 
-from hdbench.annotating.media import CollectionMedia
+from hdbench.collections.truth.media import CollectionMedia
 from hdbench.errors import HdbenchError
 
 # Without the limit, a file that grows line by line in the memory would take all of the machine's.

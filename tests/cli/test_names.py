@@ -6,10 +6,10 @@ import pytest
 from helpers.run_folders import RIGHT, write_run
 
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.building.recipe import find_recipe, plain_folder
 from hdbench.benchmarks.spec import read_spec
-from hdbench.datasets.building.recipe import find_recipe, plain_folder
 from hdbench.errors import HdbenchError
-from hdbench.output.publishing.repositories import find_repositories
+from hdbench.integrations.publishing.repositories import find_repositories
 from hdbench.scoring import make_metric
 
 pytestmark = pytest.mark.nightly

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from hdbench.answers.page_text.boxes import Box
 from hdbench.answers.records import Truth, Truths
-from hdbench.datasets.collecting.matching import match_truths
-from hdbench.datasets.collecting.media import MediaFiles, MediaItem, Page
+from hdbench.collections.new.matching import match_truths
+from hdbench.collections.new.media import MediaFiles, MediaItem, Page
+from hdbench.collections.truth.page_files import PageTruths
 from hdbench.errors import HdbenchError
-from hdbench.ground_truth.page_files import PageTruths
-from hdbench.page_text.boxes import Box
 
 
 def media(*names, kind="image"):

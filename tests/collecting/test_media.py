@@ -9,8 +9,8 @@ import pytest
 from helpers.nested import nested_in
 from PIL import Image
 
-from hdbench.datasets.collecting.media import Page, find_media, safe_name, unwrapped
-from hdbench.datasets.collecting.truth_files import truth_beside
+from hdbench.collections.new.media import Page, find_media, safe_name, unwrapped
+from hdbench.collections.new.truth_files import truth_beside
 from hdbench.errors import HdbenchError
 
 

@@ -7,9 +7,9 @@ from PIL import Image
 
 from hdbench.answers.answer import Answer
 from hdbench.benchmarks.spec import read_spec
-from hdbench.datasets.collecting.rules import rules_for
-from hdbench.datasets.collecting.schema import schema_of_records
-from hdbench.results.items import score_items
+from hdbench.collections.new.rules import rules_for
+from hdbench.collections.new.schema import schema_of_records
+from hdbench.evaluation.items import score_items
 
 BOOK = {
     "title": "Die Ehe",

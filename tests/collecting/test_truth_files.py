@@ -5,7 +5,7 @@ import os
 import pytest
 
 from hdbench.answers.tables import Table
-from hdbench.datasets.collecting.truth_files import open_truth
+from hdbench.collections.new.truth_files import open_truth
 from hdbench.errors import HdbenchError
 
 PAGE = """<PcGts><Page imageFilename="7.jpg"><TextRegion><TextEquiv><Unicode>Wein</Unicode>

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from hdbench.datasets.collecting.whole import read_whole
+from hdbench.collections.new.whole import read_whole
 from hdbench.errors import HdbenchError
 
 TABLE = "Datei;Typ;Jahr\r\na.jpg;Brief;1800\r\nb.jpg;Größe, usw.;#NV\r\n\r\nc.jpg;;=1+1\r\n"

@@ -5,10 +5,10 @@ import json
 import pytest
 from PIL import Image
 
-from hdbench.annotating.media import CollectionMedia
-from hdbench.datasets.building.media import copy_media
-from hdbench.datasets.building.source import folder_source
-from hdbench.datasets.collecting.media import find_media
+from hdbench.benchmarks.building.media import copy_media
+from hdbench.benchmarks.building.source import folder_source
+from hdbench.collections.new.media import find_media
+from hdbench.collections.truth.media import CollectionMedia
 from hdbench.errors import HdbenchError
 from hdbench.models.backend import ImageLimits
 from hdbench.models.images import encoded_images, load_images

@@ -17,8 +17,8 @@ from models.faulty_server import FaultyServer, Response, completion
 from PIL import Image, ImageDraw, ImageFont
 from space.servers import free_port, wait_for_client
 
+from hdbench.collections.home.collection import opened
 from hdbench.common import processes
-from hdbench.home.collection import opened
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.running_model import GOING, Ended, ask, run_on_items, watched
 

@@ -8,20 +8,20 @@ from collections import Counter
 import pytest
 from report.test_page import Page
 
-from hdbench.annotating.form import form_of
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.schema_parts import choices_of
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.building.builder import build
+from hdbench.benchmarks.building.recipe import find_recipe
 from hdbench.benchmarks.titles import FieldTitles, without_titles
+from hdbench.collections.truth.form import form_of
 from hdbench.common import resources
 from hdbench.common.texts import LANGUAGES
-from hdbench.datasets.building.builder import build
-from hdbench.datasets.building.recipe import find_recipe
-from hdbench.output.leaderboard.boards import leaderboards
-from hdbench.output.leaderboard.tables import leaderboard_page
-from hdbench.output.report.page import report_page
-from hdbench.output.report.rendering import TEXTS
+from hdbench.report.leaderboard.boards import leaderboards
+from hdbench.report.leaderboard.tables import leaderboard_page
+from hdbench.report.page import report_page
+from hdbench.report.rendering import TEXTS
 from hdbench.scoring import METRICS
 from hdbench.scoring.figure_titles import figure_heading, figure_title
 

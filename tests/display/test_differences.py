@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdbench.display.differences import (
+from hdbench.common.display.differences import (
     MAX_MARKED,
     MAX_VALUES,
     characters,

@@ -6,8 +6,8 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from hdbench.display.plots import Dot, Point, differences, dots, heat_map, scatter
-from hdbench.display.scatter import pareto
+from hdbench.common.display.plots import Dot, Point, differences, dots, heat_map, scatter
+from hdbench.common.display.scatter import pareto
 
 pytestmark = pytest.mark.nightly
 

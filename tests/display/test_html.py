@@ -2,8 +2,8 @@
 
 import lxml.html
 
-from hdbench.display.html import HtmlTable, block
-from hdbench.display.table import RowTable
+from hdbench.common.display.html import HtmlTable, block
+from hdbench.common.display.table import RowTable
 
 
 def cells(html):

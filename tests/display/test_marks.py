@@ -4,8 +4,8 @@ import base64
 import re
 from xml.etree import ElementTree
 
-from hdbench.display.marks import heat_table, mark, picture
-from hdbench.display.plots import Dot, dots
+from hdbench.common.display.marks import heat_table, mark, picture
+from hdbench.common.display.plots import Dot, dots
 
 HOSTILE = '"><script>alert(1)</script>\u202e{x}'
 

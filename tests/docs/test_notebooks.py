@@ -150,7 +150,7 @@ def test_pages_with_outputs_fit_and_are_accessible(run, tmp_path, browser):
     pages.mkdir(parents=True)
     for name in NOTEBOOKS:
         notebook_pages.write_page(run(name), pages / f"{name}.md")
-    for sheet in ("docs/site.css", "src/hdbench/display/tokens.css"):
+    for sheet in ("docs/site.css", "src/hdbench/common/display/tokens.css"):
         shutil.copyfile(ROOT / sheet, pages.parent / Path(sheet).name)
     shutil.copyfile(ROOT / "zensical.toml", tmp_path / "zensical.toml")
     shutil.copytree(ROOT / "docs/theme", tmp_path / "docs/theme")

@@ -19,11 +19,11 @@ from helpers.pages import blocks, commands
 from helpers.plain import PLAIN
 from models.faulty_server import FaultyServer, Response, completion
 
-from hdbench.annotating.checking.value_check import ValueCheck
-from hdbench.annotating.editor import Editor
-from hdbench.datasets.collecting.drawing import draw
-from hdbench.datasets.collecting.whole import Whole
-from hdbench.trust.checking import values_to_read
+from hdbench.collections.new.drawing import draw
+from hdbench.collections.new.whole import Whole
+from hdbench.collections.trust.checking import values_to_read
+from hdbench.collections.truth.checking.value_check import ValueCheck
+from hdbench.collections.truth.editor import Editor
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -159,7 +159,7 @@ def test_a_model_behind_an_api_reads_the_cards(tmp_path, run_hdbench):
 
 
 LOCAL = """
-tiny_llava datasets hdbench.cli hdbench.output.report.folder hdbench.output.report.plots
+tiny_llava datasets hdbench.cli hdbench.report.folder hdbench.report.plots
 hdbench.models.transformers_backend
 """
 """What the commands of a local model import; `tiny_llava` is beside `forks.py`."""

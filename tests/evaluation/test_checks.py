@@ -8,8 +8,8 @@ from hdbench.answers.answer import Answer
 from hdbench.answers.schema import AnswerSchema
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.checks import Checks
-from hdbench.results.items import ScoreCollector
-from hdbench.results.warning_texts import in_language
+from hdbench.evaluation.items import ScoreCollector
+from hdbench.evaluation.warning_texts import in_language
 from hdbench.scoring import make_metric
 
 SCHEMA = AnswerSchema(

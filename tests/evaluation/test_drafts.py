@@ -9,9 +9,9 @@ from helpers.run_folders import RIGHT, SPEC, write_run
 
 from hdbench.api import score
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.files import read_result, write_results
+from hdbench.evaluation.parts import DraftedItems
 from hdbench.evaluation.verify import verify
-from hdbench.results.files import read_result, write_results
-from hdbench.results.parts import DraftedItems
 
 MADE = [
     {"provenance": "draft:2026-01-24/Q", "draft_model": "Qwen 3"},

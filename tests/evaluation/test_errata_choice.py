@@ -7,9 +7,9 @@ from helpers.run_folders import RIGHT, write_run
 
 from hdbench.api import score
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.files import read_results, write_results
 from hdbench.evaluation.runs import load_runs
-from hdbench.output.leaderboard.boards import leaderboards
-from hdbench.results.files import read_results, write_results
+from hdbench.report.leaderboard.boards import leaderboards
 
 PROTOCOLS = ("documented", "published")
 MISSPELT = {"title": "Stellingen", "yaer": 1924}

@@ -8,11 +8,11 @@ from helpers.run_folders import RIGHT, write_run
 
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.collections.trust.runs import opened_run
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.files import write_results
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings
-from hdbench.results.files import write_results
-from hdbench.trust.runs import opened_run
 
 WRONG = {"title": "Stellingen", "year": 1942}
 

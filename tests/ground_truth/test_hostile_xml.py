@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
+from hdbench.collections.truth.marc import read_marc
+from hdbench.collections.truth.page_files import read_page_files
 from hdbench.errors import HdbenchError
-from hdbench.ground_truth.marc import read_marc
-from hdbench.ground_truth.page_files import read_page_files
 
 SECRET = "the content of another file"
 ENTITY = "&bomb;"
@@ -172,7 +172,7 @@ def test_links_in_a_folder_are_not_followed(reader, document, tmp_path):
 
 @pytest.mark.parametrize(("reader", "document"), FORMS[:2], ids=["PAGE", "ALTO"])
 def test_a_folder_has_a_bound(reader, document, tmp_path, monkeypatch):
-    monkeypatch.setattr("hdbench.ground_truth.page_files.MAX_PAGE_FILES", 2)
+    monkeypatch.setattr("hdbench.collections.truth.page_files.MAX_PAGE_FILES", 2)
     for name in "abc":
         (tmp_path / f"{name}.xml").write_text(document.replace(ENTITY, "text"))
     with pytest.raises(HdbenchError, match=r"more than 2 files$"):

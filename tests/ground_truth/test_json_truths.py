@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hdbench.answers.columns import propose
 from hdbench.answers.records import mapped
 from hdbench.answers.tables import Table
+from hdbench.collections.truth.json_truths import read_json_truths
 from hdbench.errors import HdbenchError
-from hdbench.ground_truth.json_truths import read_json_truths
 
 
 def as_truths(read):

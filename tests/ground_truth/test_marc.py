@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pymarc import Field, Indicators, MARCReader, MARCWriter, Record, Subfield, XMLWriter
 
+from hdbench.collections.truth import marc
+from hdbench.collections.truth.marc import read_marc
 from hdbench.common.bounds import MAX_XML
 from hdbench.errors import HdbenchError
-from hdbench.ground_truth import marc
-from hdbench.ground_truth.marc import read_marc
 
 REMEDY = ": export the file again, or leave them out with --skip-damaged"
 

@@ -8,8 +8,7 @@ import pytest
 from lxml import etree
 from pymarc import parse_xml_to_array
 
-from hdbench.errors import HdbenchError
-from hdbench.ground_truth.marc_making import (
+from hdbench.collections.records.marc_making import (
     NO_TITLE,
     NO_XML,
     OTHER_OPEN,
@@ -19,14 +18,15 @@ from hdbench.ground_truth.marc_making import (
     Process,
     make_record,
 )
-from hdbench.ground_truth.marc_mapping import read_mapping
-from hdbench.ground_truth.marc_templates import (
+from hdbench.collections.truth.marc_mapping import read_mapping
+from hdbench.collections.truth.marc_templates import (
     CARD_CATALOGUE,
     KIND_OPEN,
     NO_KIND,
     nonfiling,
     read_template,
 )
+from hdbench.errors import HdbenchError
 
 DAY = datetime.date(2026, 7, 1)
 CARDS = read_mapping(CARD_CATALOGUE).new_records

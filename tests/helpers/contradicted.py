@@ -1,9 +1,9 @@
 """Values that have to be read once more, as a reading contradicts what the runs say."""
 
-from hdbench.annotating.checking.checked_values import CheckedValues
-from hdbench.trust.learned_files import read_learned
-from hdbench.trust.learning import second_reading
-from hdbench.trust.plan import read_plan
+from hdbench.collections.trust.learned_files import read_learned
+from hdbench.collections.trust.learning import second_reading
+from hdbench.collections.trust.plan import read_plan
+from hdbench.collections.truth.checking.checked_values import CheckedValues
 
 
 def contradicted(folder, plan_file):

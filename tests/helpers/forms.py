@@ -26,11 +26,11 @@ from hdbench.answers.records import mapped
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import Table
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.building.checks.folder import check_folder
+from hdbench.collections.new.matching import match_truths
+from hdbench.collections.new.media import MediaFiles, MediaItem
+from hdbench.collections.new.truth_files import open_truth
 from hdbench.common.checked import read_yaml
-from hdbench.datasets.building.checks.folder import check_folder
-from hdbench.datasets.collecting.matching import match_truths
-from hdbench.datasets.collecting.media import MediaFiles, MediaItem
-from hdbench.datasets.collecting.truth_files import open_truth
 
 TEXT = {"type": "string"}
 PERSONS = {"type": "array", "items": {"type": "object", "properties": {"name": TEXT}}}

@@ -12,7 +12,7 @@ from pathlib import Path
 from helpers.waiting import until
 
 import hdbench
-from hdbench.annotating.store import Store
+from hdbench.collections.truth.store import Store
 
 WRITER = Path(__file__).parents[1] / "annotating/writer.py"
 

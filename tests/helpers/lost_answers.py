@@ -16,9 +16,9 @@ from hdbench.answers.answer import Answer
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.datasets.building.builder import build
-from hdbench.datasets.building.recipe import find_recipe
-from hdbench.results.items import score_items
+from hdbench.benchmarks.building.builder import build
+from hdbench.benchmarks.building.recipe import find_recipe
+from hdbench.evaluation.items import score_items
 from hdbench.scoring import make_metric
 
 ROOT = Path(__file__).parents[2]

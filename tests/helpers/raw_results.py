@@ -6,8 +6,8 @@ import json
 import tarfile
 from itertools import count
 
+from hdbench.benchmarks.building.recipe import load_script
 from hdbench.common import resources
-from hdbench.datasets.building.recipe import load_script
 
 SCRIPT = load_script(resources.folder("dataset_scripts") / "results/build.py")
 REVISION = SCRIPT.REVISION

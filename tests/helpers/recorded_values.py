@@ -8,22 +8,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hdbench.annotating.checking.checked_values import settled
-from hdbench.annotating.checking.queue import ReadingStage, mark_of
-from hdbench.annotating.events import Reading, ValueKey
-from hdbench.common.letters import folded
-from hdbench.statistics.logistic import fit
-from hdbench.trust.chosen import (
+from hdbench.collections.trust.chosen import (
     ChosenValues,
     Scales,
     chosen_values,
     columns_of,
     names_of_columns,
 )
-from hdbench.trust.cuts import BILLION, choose_cuts, walk_cuts
-from hdbench.trust.learning import probabilities_of
-from hdbench.trust.runs import Runs, fields_called, opened_run
-from hdbench.trust.values import chosen_fields, texts_of
+from hdbench.collections.trust.cuts import BILLION, choose_cuts, walk_cuts
+from hdbench.collections.trust.learning import probabilities_of
+from hdbench.collections.trust.runs import Runs, fields_called, opened_run
+from hdbench.collections.trust.values import chosen_fields, texts_of
+from hdbench.collections.truth.checking.checked_values import settled
+from hdbench.collections.truth.checking.queue import ReadingStage, mark_of
+from hdbench.collections.truth.events import Reading, ValueKey
+from hdbench.common.letters import folded
+from hdbench.statistics.logistic import fit
 
 LARGE = 10**7
 """So many unread values stand for very many: then all that matters is how many are read."""

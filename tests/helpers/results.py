@@ -2,7 +2,7 @@
 
 import json
 
-from hdbench.results.result import Result
+from hdbench.evaluation.result import Result
 
 
 def result_of(metric, ids, statistics, **more):

@@ -9,12 +9,12 @@ from helpers.people_files import add_events
 from helpers.run_folders import SPEC, write_run
 from PIL import Image
 
-from hdbench.annotating.events import Reading
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.trust.deciding import decide
-from hdbench.trust.decision import Decision
-from hdbench.trust.learned_files import learn_once
-from hdbench.trust.plan import PlanOptions, make_plan, read_plan, write_plan
+from hdbench.collections.trust.deciding import decide
+from hdbench.collections.trust.decision import Decision
+from hdbench.collections.trust.learned_files import learn_once
+from hdbench.collections.trust.plan import PlanOptions, make_plan, read_plan, write_plan
+from hdbench.collections.truth.events import Reading
 
 STAGE = {
     "values": 300,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from helpers.results import result_of
 
-from hdbench.results.parts import NO_DATASET, ScoredDataset
+from hdbench.evaluation.parts import NO_DATASET, ScoredDataset
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
 from hdbench.statistics.bootstrap import figure_interval

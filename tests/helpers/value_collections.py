@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hdbench.collections.trust.cuts import BILLION, choose_cuts, draw_second, walk_cuts
 from hdbench.statistics.share_of_unread import allowed, limit_holds
-from hdbench.trust.cuts import BILLION, choose_cuts, draw_second, walk_cuts
 
 TENTH = Fraction(1, 10)
 

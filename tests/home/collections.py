@@ -9,9 +9,9 @@ from helpers.invented_cards import MODELS, InventedCards
 from helpers.people_files import add_events
 from PIL import Image, ImageDraw
 
-from hdbench.annotating.events import Reading
-from hdbench.datasets.collecting.plan import CollectionRequest, make_plan, read_sources
-from hdbench.datasets.collecting.writing import write_collection
+from hdbench.collections.new.plan import CollectionRequest, make_plan, read_sources
+from hdbench.collections.new.writing import write_collection
+from hdbench.collections.truth.events import Reading
 
 NAME = "cards"
 

@@ -4,9 +4,9 @@ import pytest
 from home.collections import make_collection
 from starlette.testclient import TestClient
 
-from hdbench.home.app import Home, build_app
-from hdbench.home.collection import key_of
-from hdbench.home.used import Used
+from hdbench.collections.home.app import Home, build_app
+from hdbench.collections.home.collection import key_of
+from hdbench.collections.home.used import Used
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ from home.collections import make_collection, write_scans
 from home.served import ServedHome
 from PIL import Image
 
-from hdbench.annotating.store import Store
+from hdbench.collections.home.collection import key_of
+from hdbench.collections.truth.store import Store
 from hdbench.common import pdf
 from hdbench.common.pdf import PdfError
-from hdbench.home.collection import key_of
 
 SHEET = "id;Titel;Jahr\nn1;Neu;1950\nc0;Anders;1\n"
 

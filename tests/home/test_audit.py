@@ -8,7 +8,7 @@ from home.asking import HERE, alert, send
 from home.collections import make_collection, write_run
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.home.collection import opened
+from hdbench.collections.home.collection import opened
 
 MODELS = ("heron", "otter", "finch")
 

@@ -13,11 +13,11 @@ from home.served import ServedHome
 from home.test_decisions import Opened
 from playwright.sync_api import Error
 
-from hdbench.annotating.checking.checked_values import CheckedValues
-from hdbench.annotating.working.worked_values import WorkedValues
-from hdbench.home.collection import opened
-from hdbench.trust.applied_folder import read_applied
-from hdbench.trust.plan import PlanOptions
+from hdbench.collections.home.collection import opened
+from hdbench.collections.trust.applied_folder import read_applied
+from hdbench.collections.trust.plan import PlanOptions
+from hdbench.collections.truth.checking.checked_values import CheckedValues
+from hdbench.collections.truth.working.worked_values import WorkedValues
 
 pytestmark = pytest.mark.nightly
 

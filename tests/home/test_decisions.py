@@ -21,18 +21,18 @@ from home.collections import (
 )
 from starlette.testclient import TestClient
 
-from hdbench.annotating.events import WorkedValue
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.collections.home.app import Home, build_app
+from hdbench.collections.home.collection import key_of, opened
+from hdbench.collections.home.comparison import report_page
+from hdbench.collections.home.rendering import said
+from hdbench.collections.home.state import CollectionStage
+from hdbench.collections.home.used import Used
+from hdbench.collections.trust.applied_folder import WORK_LIST
+from hdbench.collections.trust.plan import PlanOptions, make_plan, write_plan
+from hdbench.collections.trust.working import AppliedWorkList
+from hdbench.collections.truth.events import WorkedValue
 from hdbench.errors import HdbenchError
-from hdbench.home.app import Home, build_app
-from hdbench.home.collection import key_of, opened
-from hdbench.home.comparison import report_page
-from hdbench.home.rendering import said
-from hdbench.home.state import CollectionStage
-from hdbench.home.used import Used
-from hdbench.trust.applied_folder import WORK_LIST
-from hdbench.trust.plan import PlanOptions, make_plan, write_plan
-from hdbench.trust.working import AppliedWorkList
 
 HERE = {"origin": "http://127.0.0.1", "content-type": "application/x-www-form-urlencoded"}
 PLAN = {"limit": "10", "learn": "20", "verify": "40", "right": "letter"}

@@ -7,9 +7,9 @@ from annotating.pages import truths
 from home.asking import alert, send
 from home.collections import make_collection
 
-from hdbench.annotating.double import read_double
-from hdbench.annotating.store import Store
-from hdbench.home.collection import opened
+from hdbench.collections.home.collection import opened
+from hdbench.collections.truth.double import read_double
+from hdbench.collections.truth.store import Store
 
 
 def schema(folder):

@@ -14,13 +14,13 @@ from home.asking import FORM, HERE, alert, picture, send, upload, zipped
 from home.collections import answers, make_collection, write_run, write_scans, write_sheet
 from starlette.testclient import TestClient
 
-from hdbench.annotating.store import Store
+from hdbench.collections.home import drafts, uploads
+from hdbench.collections.home import used as used_module
+from hdbench.collections.home.app import PAGES, build_app
+from hdbench.collections.home.collection import key_of
+from hdbench.collections.home.used import Used
+from hdbench.collections.truth.store import Store
 from hdbench.errors import HdbenchError
-from hdbench.home import drafts, uploads
-from hdbench.home import used as used_module
-from hdbench.home.app import PAGES, build_app
-from hdbench.home.collection import key_of
-from hdbench.home.used import Used
 
 
 @pytest.mark.parametrize("page", [page.name for page in PAGES if page.name != "item"])

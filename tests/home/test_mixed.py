@@ -9,10 +9,10 @@ from home.collections import Cards, make_collection, write_run
 from home.served import ServedHome
 from playwright.sync_api import expect
 
-from hdbench.annotating.checking.checked_values import CheckedValues
 from hdbench.benchmarks.benchmark import METADATA
-from hdbench.home.collection import opened
-from hdbench.trust.plan import PlanOptions
+from hdbench.collections.home.collection import opened
+from hdbench.collections.trust.plan import PlanOptions
+from hdbench.collections.truth.checking.checked_values import CheckedValues
 
 pytestmark = pytest.mark.slow
 

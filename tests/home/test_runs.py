@@ -14,8 +14,8 @@ from home.collections import make_collection
 from home.served import ServedHome
 from models.faulty_server import FaultyServer, Response, completion
 
+from hdbench.collections.home.collection import opened
 from hdbench.errors import HdbenchError
-from hdbench.home.collection import opened
 from hdbench.models.backend import Asked
 
 pytestmark = pytest.mark.slow

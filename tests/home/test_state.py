@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from home.collections import make_collection, write_run
 
-from hdbench.annotating.double import read_double
-from hdbench.annotating.store import Store
-from hdbench.home.collection import opened
-from hdbench.home.rendering import said
-from hdbench.home.state import CollectionStage, Decided, standing_of
+from hdbench.collections.home.collection import opened
+from hdbench.collections.home.rendering import said
+from hdbench.collections.home.state import CollectionStage, Decided, standing_of
+from hdbench.collections.truth.double import read_double
+from hdbench.collections.truth.store import Store
 
 NOTHING = Decided()
 

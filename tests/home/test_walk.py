@@ -11,9 +11,9 @@ from playwright.sync_api import expect
 from space.german import Walk
 from space.servers import free_port
 
-from hdbench.annotating.double import read_double
-from hdbench.annotating.store import Store
-from hdbench.home.collection import key_of
+from hdbench.collections.home.collection import key_of
+from hdbench.collections.truth.double import read_double
+from hdbench.collections.truth.store import Store
 
 pytestmark = pytest.mark.slow
 

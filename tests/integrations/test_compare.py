@@ -1,4 +1,4 @@
-"""`hdbench.compare`, with the files and calls of ScienceMetaBench's description."""
+"""`hdbench.integrations.compare`, with the files and calls of ScienceMetaBench's description."""
 
 import json
 
@@ -6,9 +6,9 @@ import openpyxl
 import pytest
 
 from hdbench.answers.answer import Answer
-from hdbench.compare import main, write_similarity_data_to_excel
 from hdbench.errors import HdbenchError
-from hdbench.results.items import score_items
+from hdbench.evaluation.items import score_items
+from hdbench.integrations.compare import main, write_similarity_data_to_excel
 from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
 
 KEYS = ["isbn", "title", "author", "abstract", "category", "pub_time", "publisher"]

@@ -10,13 +10,13 @@ from helpers.run_folders import RIGHT, write_run
 from rich.console import Console
 
 from hdbench.api import score
+from hdbench.evaluation.files import write_results
+from hdbench.evaluation.parts import NO_FILE
 from hdbench.evaluation.runs import load_runs
-from hdbench.output.leaderboard import formats
-from hdbench.output.leaderboard.boards import leaderboards
-from hdbench.output.leaderboard.tables import board_table
-from hdbench.output.leaderboard.words import notes
-from hdbench.results.files import write_results
-from hdbench.results.parts import NO_FILE
+from hdbench.report.leaderboard import formats
+from hdbench.report.leaderboard.boards import leaderboards
+from hdbench.report.leaderboard.tables import board_table
+from hdbench.report.leaderboard.words import notes
 from hdbench.statistics.ranking import Ranks
 
 pytestmark = pytest.mark.slow

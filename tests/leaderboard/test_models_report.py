@@ -13,8 +13,8 @@ from report.test_page import Page
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings
-from hdbench.output.leaderboard import models_report
-from hdbench.output.leaderboard.boards import leaderboards
+from hdbench.report.leaderboard import models_report
+from hdbench.report.leaderboard.boards import leaderboards
 
 ATTACK = "window.attacked = true"
 HOSTILE = f'"><script>{ATTACK}</script>\u202e{{x}}'

@@ -6,9 +6,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from hdbench.benchmarks.agreement import Ceiling
-from hdbench.output.leaderboard.boards import Board, BoardRow, Run, RunKind
-from hdbench.output.leaderboard.tables import leaderboard_page
-from hdbench.output.leaderboard.words import verdict
+from hdbench.report.leaderboard.boards import Board, BoardRow, Run, RunKind
+from hdbench.report.leaderboard.tables import leaderboard_page
+from hdbench.report.leaderboard.words import verdict
 from hdbench.statistics.bootstrap import Interval
 from hdbench.statistics.ranking import Ranks
 

@@ -9,11 +9,11 @@ import yaml
 from helpers.run_folders import RIGHT, SPEC, write_run
 
 from hdbench.api import score
+from hdbench.benchmarks.model_facts import read_model_facts
 from hdbench.benchmarks.spec import read_spec
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.files import read_result, write_results
 from hdbench.evaluation.verify import verify
-from hdbench.results.files import read_result, write_results
-from hdbench.results.model_facts import read_model_facts
 
 KNOWN = {"open_weights": None, "parameters": None, "licence": None, "runs_locally": None}
 RELEASED = {"new": "2025-06-02", "month": "2025-07", "same": "2025-06", "old": "2024-01-31"}

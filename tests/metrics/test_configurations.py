@@ -11,7 +11,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.configurations import configuration_names
 from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.spec import BenchmarkSpec
-from hdbench.datasets.collecting.plan import CollectionRequest, read_sources
+from hdbench.collections.new.plan import CollectionRequest, read_sources
 from hdbench.errors import HdbenchError
 from hdbench.scoring import METRICS
 

@@ -6,10 +6,10 @@ import pytest
 from models.faulty_server import FaultyServer, Response, completion
 from models.scripted import Scripted
 
+from hdbench.evaluation.run_info import read_run_info
 from hdbench.models.amounts import Price
 from hdbench.models.backend import Question, Reply
 from hdbench.models.run import run_model
-from hdbench.results.run_info import read_run_info
 
 # 812 tokens in and 34 out, as the server counts: at $1 and $4 per million, $0.000948 a card.
 CARD = 0.000948

@@ -2,9 +2,9 @@
 
 import pytest
 
+from hdbench.answers.page_text.boxes import as_column, of_column
+from hdbench.answers.page_text.reading import form_of, read_page_text
 from hdbench.errors import HdbenchError
-from hdbench.page_text.boxes import as_column, of_column
-from hdbench.page_text.reading import form_of, read_page_text
 
 ABBYY = """<?xml version="1.0" encoding="UTF-8"?>
 <alto xmlns="http://www.loc.gov/standards/alto/ns-v2#"

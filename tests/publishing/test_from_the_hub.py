@@ -9,7 +9,7 @@ from helpers.results import flat_of
 from hub.server import EXPIRED, WRITER, serving_hub
 from models.faulty_server import FaultyServer, Response, completion
 
-from hdbench import __version__
+from hdbench.about import __version__
 
 pytestmark = pytest.mark.slow
 

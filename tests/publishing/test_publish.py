@@ -14,9 +14,9 @@ from helpers.plain import PLAIN
 from hub.server import EXPIRED, READER, WRITER
 from hub.validation import FRAMEWORKS
 
-from hdbench import __version__
+from hdbench.about import __version__
 from hdbench.common import resources
-from hdbench.output.publishing.wheel import NAME as WHEEL
+from hdbench.integrations.publishing.wheel import NAME as WHEEL
 
 pytestmark = pytest.mark.nightly
 

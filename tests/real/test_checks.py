@@ -11,7 +11,7 @@ from hdbench.answers.answer import Answer
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text
 from hdbench.evaluation.checks import Checks
-from hdbench.results.items import ScoreCollector
+from hdbench.evaluation.items import ScoreCollector
 from hdbench.scoring import make_metric
 
 SCHEMAS = Path(__file__).parents[2] / "dataset_scripts"

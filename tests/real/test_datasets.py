@@ -12,7 +12,7 @@ from helpers.prompt_form import fields_of_example, fields_of_schema
 
 from hdbench.answers.answer import Answer
 from hdbench.common.jsonio import read_jsonl
-from hdbench.results.items import score_items
+from hdbench.evaluation.items import score_items
 from hdbench.scoring import make_metric
 
 pytestmark = pytest.mark.nightly

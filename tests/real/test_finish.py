@@ -19,7 +19,7 @@ from real.confirming import expected as expected_of
 from real.confirming import found as found_in
 from real.confirming import records, text
 
-from hdbench.annotating.events import Reading, WorkedValue
+from hdbench.collections.truth.events import Reading, WorkedValue
 
 PEOPLE = "2026-11-27T{hour:02}:00:00.000Z"
 RUNS = ("2025-11-25_T0420", "2026-01-24_T0230", "2025-09-30_T0160")

@@ -8,7 +8,7 @@ import pytest
 
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings
-from hdbench.output.leaderboard.boards import leaderboards
+from hdbench.report.leaderboard.boards import leaderboards
 from hdbench.statistics.ranking import Ranks
 
 pytestmark = pytest.mark.nightly

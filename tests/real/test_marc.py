@@ -10,10 +10,10 @@ import pytest
 from helpers.gold import rows_of
 from pymarc import MARCReader
 
-from hdbench.ground_truth.marc_making import Made, Process, make_record
-from hdbench.ground_truth.marc_mapping import read_mapping
-from hdbench.ground_truth.marc_templates import CARD_CATALOGUE
-from hdbench.output.exporting.marc_collection import marc_collection
+from hdbench.collections.records.marc_collection import marc_collection
+from hdbench.collections.records.marc_making import Made, Process, make_record
+from hdbench.collections.truth.marc_mapping import read_mapping
+from hdbench.collections.truth.marc_templates import CARD_CATALOGUE
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("marc")]
 

@@ -8,8 +8,8 @@ from datasets import load_dataset
 from helpers.lost_answers import FOLDERS, table_of
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.datasets.building.builder import build
-from hdbench.datasets.building.recipe import find_recipe
+from hdbench.benchmarks.building.builder import build
+from hdbench.benchmarks.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
 from hdbench.models.choosing import of_benchmark
 

@@ -8,9 +8,9 @@ from helpers.lost_answers import FOLDERS
 
 from hdbench.answers.answer import Answer
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.datasets.building.builder import build
-from hdbench.datasets.building.recipe import find_recipe
-from hdbench.results.items import score_items
+from hdbench.benchmarks.building.builder import build
+from hdbench.benchmarks.building.recipe import find_recipe
+from hdbench.evaluation.items import score_items
 
 pytestmark = pytest.mark.slow
 

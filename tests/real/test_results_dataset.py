@@ -12,8 +12,8 @@ from helpers.lost_answers import RECORDED, Recorded
 from helpers.raw_results import SCRIPT, packed, raw_files
 from helpers.results import flat_of
 
-from hdbench.results.model_facts import read_model_facts
-from hdbench.results.run_info import read_run_info
+from hdbench.benchmarks.model_facts import read_model_facts
+from hdbench.evaluation.run_info import read_run_info
 
 pytestmark = pytest.mark.nightly
 

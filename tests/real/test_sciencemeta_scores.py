@@ -7,7 +7,7 @@ from helpers.plain_evaluate import evaluate
 from reference import sciencemeta_accuracy as naive
 
 from hdbench.common import resources
-from hdbench.compare import main, write_similarity_data_to_excel
+from hdbench.integrations.compare import main, write_similarity_data_to_excel
 from hdbench.scoring.sequence_ratio import sequence_ratio
 
 

@@ -9,10 +9,10 @@ from helpers.single_values import CUT, DECISION, FIELD, NOTHING, ReadCatalogue, 
 from report.test_languages import is_number, seen
 from report.test_page import Page
 
+from hdbench.collections.trust import decision_page as pages
+from hdbench.collections.trust.decision import Decision
+from hdbench.collections.trust.work import work_left
 from hdbench.errors import HdbenchError
-from hdbench.output.report import decision_page as pages
-from hdbench.trust.decision import Decision
-from hdbench.trust.work import work_left
 
 HOSTILE = '"><script>window.attacked = true</script>\u202e{x}'
 FIELDS = [f"library_reference.field_number_{number}" for number in range(11)]

@@ -6,8 +6,8 @@ import pytest
 
 from hdbench.api import read_result, score
 from hdbench.errors import HdbenchError
-from hdbench.output.report.folder import write_report
-from hdbench.output.report.plots import plots
+from hdbench.report.folder import write_report
+from hdbench.report.plots import plots
 
 RIGHT = {"title": "Stellingen", "year": 1924}
 PLOTTED = ("png", "svg")

@@ -12,9 +12,9 @@ from hdbench.answers.answer import STATUSES
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common.texts import LANGUAGES
-from hdbench.output.report.items import BANDS
-from hdbench.output.report.page import report_page
-from hdbench.output.report.rendering import TEXTS
+from hdbench.report.items import BANDS
+from hdbench.report.page import report_page
+from hdbench.report.rendering import TEXTS
 from hdbench.scoring.analysis.error_classes import ERROR_CLASSES
 
 SAME_IN_BOTH = {

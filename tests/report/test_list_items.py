@@ -7,9 +7,9 @@ import pytest
 
 from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
-from hdbench.output.report.items import item_views
-from hdbench.results.files import read_result, write_results
-from hdbench.results.items import score_items
+from hdbench.evaluation.files import read_result, write_results
+from hdbench.evaluation.items import score_items
+from hdbench.report.items import item_views
 from hdbench.scoring.analysis.error_classes import errors
 from hdbench.scoring.metric import FieldMatch
 from hdbench.scoring.record_f1 import RecordF1

@@ -10,13 +10,13 @@ from pathlib import Path
 import bibtexparser
 import pytest
 
-from hdbench import YEAR, __version__
+from hdbench.about import YEAR, __version__
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.output.report import page
-from hdbench.output.report.items import MAX_TEXT, band, item_views, two_digits
-from hdbench.output.report.page import report_page
-from hdbench.results.error_counts import item_errors
+from hdbench.evaluation.error_counts import item_errors
+from hdbench.report import page
+from hdbench.report.items import MAX_TEXT, band, item_views, two_digits
+from hdbench.report.page import report_page
 from hdbench.scoring.figure_titles import figure_heading
 from hdbench.scoring.zettel_f1 import ZettelF1
 

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.output.report.page import report_page
+from hdbench.report.page import report_page
 
 pytestmark = pytest.mark.nightly
 

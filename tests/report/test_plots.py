@@ -9,9 +9,9 @@ from helpers.run_folders import run_info
 from PIL import Image
 
 from hdbench.answers.answer import Answer
-from hdbench.output.report.plots import plots
-from hdbench.results.items import score_items
-from hdbench.results.parts import ScoredDataset
+from hdbench.evaluation.items import score_items
+from hdbench.evaluation.parts import ScoredDataset
+from hdbench.report.plots import plots
 from hdbench.scoring import make_metric
 
 pytestmark = pytest.mark.slow

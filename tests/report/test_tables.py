@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hdbench.answers.answer import Answer
-from hdbench.output.report.tables import TableRows, csv_bytes, csv_files
-from hdbench.results.items import score_items
+from hdbench.evaluation.items import score_items
+from hdbench.report.tables import TableRows, csv_bytes, csv_files
 from hdbench.scoring import make_metric
 
 

@@ -12,8 +12,8 @@ from pypdfium2 import PdfDocument
 
 import hdbench.api as hd
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.output.report.items import FULL, shown_field
-from hdbench.output.report.page import report_page
+from hdbench.report.items import FULL, shown_field
+from hdbench.report.page import report_page
 from hdbench.scoring.metric import FieldMatch
 
 LEFT, RIGHT = "Wein: roth\nHeu: viel", "Rock: blau\nHolz: naſſ"

@@ -10,7 +10,7 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.titles import FieldTitles
-from hdbench.output.report.page import report_page
+from hdbench.report.page import report_page
 
 ATTACK = "<img src=x onerror=1>"
 ENTRY = {

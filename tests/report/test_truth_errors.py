@@ -8,11 +8,11 @@ import pytest
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
-from hdbench.output.report.items import item_views
-from hdbench.output.report.page import report_page
-from hdbench.output.report.rendering import TEXTS
-from hdbench.output.report.truth_errors import truth_error_url
-from hdbench.results.error_counts import item_errors
+from hdbench.evaluation.error_counts import item_errors
+from hdbench.report.items import item_views
+from hdbench.report.page import report_page
+from hdbench.report.rendering import TEXTS
+from hdbench.report.truth_errors import truth_error_url
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 HOSTILE = [

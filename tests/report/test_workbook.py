@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from hdbench.answers.answer import Answer
 from hdbench.common.excel import cell_text, write_text
-from hdbench.output.report import workbook as module
-from hdbench.output.report.workbook import workbook
-from hdbench.results.items import score_items
-from hdbench.results.parts import ScoredDataset
+from hdbench.evaluation.items import score_items
+from hdbench.evaluation.parts import ScoredDataset
+from hdbench.report import workbook as module
+from hdbench.report.workbook import workbook
 from hdbench.scoring import make_metric
 from hdbench.statistics.bootstrap import intervals
 

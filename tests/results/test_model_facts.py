@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from hdbench.results.model_facts import MODELS_FILE, ModelFacts, read_model_facts
+from hdbench.benchmarks.model_facts import MODELS_FILE, ModelFacts, read_model_facts
 
 OURS = Path(__file__).parents[2] / "dataset_scripts/results"
 

@@ -8,10 +8,10 @@ from helpers.run_folders import INFO, RIGHT, write_run
 from hdbench.answers import ReadAs
 from hdbench.api import score
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.files import read_result, write_results
+from hdbench.evaluation.run_info import read_run_info
+from hdbench.evaluation.usage import AmountUsed
 from hdbench.evaluation.verify import verify
-from hdbench.results.files import read_result, write_results
-from hdbench.results.run_info import read_run_info
-from hdbench.results.usage import AmountUsed
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 import pytest
 
 from hdbench.answers.answer import Answer
-from hdbench.results.items import score_items
-from hdbench.results.parts import ScoredDataset
-from hdbench.results.summary import ResultSummary
+from hdbench.evaluation.items import score_items
+from hdbench.evaluation.parts import ScoredDataset
+from hdbench.evaluation.summary import ResultSummary
 from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.metric import EFFORT
 

@@ -7,8 +7,8 @@ from helpers.run_folders import RIGHT, write_cards, write_run
 
 from hdbench.api import read_result, score
 from hdbench.errors import HdbenchError
-from hdbench.results.files import write_results
-from hdbench.results.run_info import read_run_info
+from hdbench.evaluation.files import write_results
+from hdbench.evaluation.run_info import read_run_info
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from reference.values import canonical
 
 from hdbench.answers.answer import Answer
-from hdbench.results.items import ScoreCollector, score_items
+from hdbench.evaluation.items import ScoreCollector, score_items
 from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.canonical_form import canonical_text
 

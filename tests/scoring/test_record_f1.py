@@ -9,7 +9,7 @@ from helpers.work import growth
 
 from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
-from hdbench.results.items import score_items
+from hdbench.evaluation.items import score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.record_f1 import RecordF1
 

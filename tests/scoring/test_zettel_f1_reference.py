@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference import zettel_f1 as naive
 
 from hdbench.answers.answer import Answer
-from hdbench.results.items import score_items
+from hdbench.evaluation.items import score_items
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 PROTOCOLS = ("documented", "published")

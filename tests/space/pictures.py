@@ -26,14 +26,14 @@ from PIL import Image
 from space.pages import report, still
 from space.servers import APP, free_port, serving, wait_for_client
 
-from hdbench.annotating.events import Double, now
-from hdbench.annotating.store import Store
-from hdbench.datasets.collecting.plan import CollectionRequest, make_plan, read_sources
-from hdbench.datasets.collecting.writing import write_collection
-from hdbench.home.collection import key_of
-from hdbench.output.report.decision_page import write_decision_page
+from hdbench.collections.home.collection import key_of
+from hdbench.collections.new.plan import CollectionRequest, make_plan, read_sources
+from hdbench.collections.new.writing import write_collection
+from hdbench.collections.trust.decision_page import write_decision_page
+from hdbench.collections.trust.work import work_left
+from hdbench.collections.truth.events import Double, now
+from hdbench.collections.truth.store import Store
 from hdbench.space.texts import translations
-from hdbench.trust.work import work_left
 
 pytestmark = pytest.mark.nightly
 

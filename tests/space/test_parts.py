@@ -12,9 +12,9 @@ from helpers.run_folders import SPEC, write_run
 
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.common.display.sheets import TOKENS
 from hdbench.common.extras import install_command
 from hdbench.common.texts import LANGUAGES
-from hdbench.display.sheets import TOKENS
 from hdbench.errors import HdbenchError
 from hdbench.space.app import build_app
 from hdbench.space.context import SpaceContext

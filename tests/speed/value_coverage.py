@@ -20,9 +20,9 @@ import numpy as np
 from helpers.value_collections import Terms, Values, just_above
 from scipy import stats
 
+from hdbench.collections.trust.chosen import ChosenValues, columns_of, names_of_columns, scales_of
+from hdbench.collections.trust.learning import probabilities_of
 from hdbench.statistics.logistic import fit
-from hdbench.trust.chosen import ChosenValues, columns_of, names_of_columns, scales_of
-from hdbench.trust.learning import probabilities_of
 
 DRAWS, LEVEL = 2_000, 0.05
 SIZES = ((200, 1), (200, 11), (1_000, 5), (1_000, 50), (5_000, 1), (5_000, 11), (5_000, 50))

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from hdbench.results.parts import ScoredDataset
+from hdbench.evaluation.parts import ScoredDataset
 from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.metric import LESS, judging_figure
 from hdbench.statistics.bootstrap import METHOD, OF_FEWER, OF_SHARES, intervals, share_interval

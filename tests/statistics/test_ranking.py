@@ -9,7 +9,7 @@ from helpers.results import result_of
 from helpers.undeclared import Undeclared
 
 from hdbench.errors import HdbenchError
-from hdbench.results.parts import ScoredDataset
+from hdbench.evaluation.parts import ScoredDataset
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
 from hdbench.statistics.bootstrap import intervals

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hdbench.answers.answer import Answer
 from hdbench.benchmarks.sample import Sample, weighed
 from hdbench.errors import HdbenchError
-from hdbench.results.items import score_items
-from hdbench.results.parts import ScoredDataset
-from hdbench.results.summary import ResultSummary
+from hdbench.evaluation.items import score_items
+from hdbench.evaluation.parts import ScoredDataset
+from hdbench.evaluation.summary import ResultSummary
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
 from hdbench.statistics.bootstrap import METHOD, WITHIN_STRATA

@@ -7,10 +7,10 @@ from helpers.planned_cards import RIGHT, SCHEMA
 from helpers.planned_values import PlannedValues
 from helpers.run_folders import SPEC
 
+from hdbench.collections.trust.control import check_control
+from hdbench.collections.trust.verifying import verify_decision
 from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError
-from hdbench.trust.control import check_control
-from hdbench.trust.verifying import verify_decision
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ import shutil
 import pytest
 from helpers.single_values import ReadCatalogue
 
+from hdbench.collections.trust.applying import apply
+from hdbench.collections.trust.checking import values_to_read
+from hdbench.collections.trust.plan import read_plan
 from hdbench.errors import HdbenchError
-from hdbench.trust.applying import apply
-from hdbench.trust.checking import values_to_read
-from hdbench.trust.plan import read_plan
 
 
 @pytest.mark.parametrize("only", ["plan.yaml", "out/control.yaml"])

@@ -9,19 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import learned as naive
 
-from hdbench.common.letters import text_of
-from hdbench.statistics.logistic import probability
-from hdbench.trust import chosen
-from hdbench.trust.chosen import (
+from hdbench.collections.trust import chosen
+from hdbench.collections.trust.chosen import (
     chosen_values,
     columns_of,
     names_of_columns,
     scales_of,
     shape_of,
 )
-from hdbench.trust.cuts import BILLION
-from hdbench.trust.learning import probabilities_of
-from hdbench.trust.runs import Runs, fields_called
+from hdbench.collections.trust.cuts import BILLION
+from hdbench.collections.trust.learning import probabilities_of
+from hdbench.collections.trust.runs import Runs, fields_called
+from hdbench.common.letters import text_of
+from hdbench.statistics.logistic import probability
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from reference import learned as naive
 from scipy import stats
 
-from hdbench.trust.cuts import (
+from hdbench.collections.trust.cuts import (
     BILLION,
     cuts_of,
     power,

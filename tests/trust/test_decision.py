@@ -6,8 +6,8 @@ import pytest
 from helpers.planned_cards import RIGHT
 from helpers.planned_values import PlannedValues
 
-from hdbench.trust.deciding import decide
-from hdbench.trust.learned_files import read_learning
+from hdbench.collections.trust.deciding import decide
+from hdbench.collections.trust.learned_files import read_learning
 
 
 class Alike(PlannedValues):

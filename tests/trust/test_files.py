@@ -4,11 +4,11 @@ import os
 
 import pytest
 
+from hdbench.collections.trust.control import read_control
+from hdbench.collections.trust.decision import read_decision
+from hdbench.collections.trust.listed import read_listed
+from hdbench.collections.trust.plan import read_plan
 from hdbench.errors import HdbenchError
-from hdbench.trust.control import read_control
-from hdbench.trust.decision import read_decision
-from hdbench.trust.listed import read_listed
-from hdbench.trust.plan import read_plan
 
 READERS = (read_plan, read_control, read_decision, read_listed)
 

@@ -22,15 +22,15 @@ from openpyxl import load_workbook
 from pymarc import Field, Indicators, MARCReader, Record, Subfield
 from trust.collection import Collection, value_of, values
 
-from hdbench.annotating.events import Change, WorkedValue
+from hdbench.collections.records.finished_forms import writer_of
+from hdbench.collections.trust.applied_folder import read_applied
+from hdbench.collections.trust.control import read_control
+from hdbench.collections.trust.finishing import finish
+from hdbench.collections.trust.sealed import write_sealed
+from hdbench.collections.truth.events import Change, WorkedValue
+from hdbench.collections.truth.marc_templates import KIND_OPEN
 from hdbench.common import progress
 from hdbench.errors import HdbenchError
-from hdbench.ground_truth.marc_templates import KIND_OPEN
-from hdbench.output.exporting.finished_forms import writer_of
-from hdbench.trust.applied_folder import read_applied
-from hdbench.trust.control import read_control
-from hdbench.trust.finishing import finish
-from hdbench.trust.sealed import write_sealed
 
 pytestmark = pytest.mark.slow
 
@@ -508,9 +508,9 @@ FINISH = """
 import sys
 from pathlib import Path
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.output.exporting.finished_forms import writer_of
-from hdbench.trust.applied_folder import read_begun
-from hdbench.trust.finishing import finish
+from hdbench.collections.records.finished_forms import writer_of
+from hdbench.collections.trust.applied_folder import read_begun
+from hdbench.collections.trust.finishing import finish
 out, benchmark = Path(sys.argv[1]) / "out", load_benchmark(sys.argv[2])
 plan, _ = read_begun(out)
 finish(out, benchmark, out / "finished", writer_of("csv", benchmark, plan.fields, out, None, None))
@@ -519,7 +519,9 @@ finish(out, benchmark, out / "finished", writer_of("csv", benchmark, plan.fields
 
 @pytest.fixture
 def processes():
-    forks = Forks("hdbench.trust.finishing", "hdbench.output.exporting.finished_forms")
+    forks = Forks(
+        "hdbench.collections.trust.finishing", "hdbench.collections.records.finished_forms"
+    )
     yield forks
     forks.close()
 

@@ -10,8 +10,8 @@ from helpers.forks import Forks
 from helpers.planned_values import PlannedValues
 from helpers.small_disk import FORMS, is_saved, small_disk
 
-from hdbench.trust import applying
-from hdbench.trust.learned_files import LEARNED, PROBABILITIES, learn_once
+from hdbench.collections.trust import applying
+from hdbench.collections.trust.learned_files import LEARNED, PROBABILITIES, learn_once
 
 pytestmark = pytest.mark.nightly
 

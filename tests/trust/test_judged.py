@@ -3,10 +3,10 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from hdbench.collections.trust.runs import Judged, Runs, choose
+from hdbench.collections.trust.values import ItemField, value_of
 from hdbench.common.letters import text_of
 from hdbench.scoring import make_metric
-from hdbench.trust.runs import Judged, Runs, choose
-from hdbench.trust.values import ItemField, value_of
 
 FIELDS = [ItemField("a", (("a",),)), ItemField("b.c", (("b", "c"),))]
 VALUES = st.sampled_from(

@@ -2,8 +2,8 @@
 
 from helpers.single_values import ReadCatalogue
 
-from hdbench.trust.learned_files import read_learned
-from hdbench.trust.plan import read_plan
+from hdbench.collections.trust.learned_files import read_learned
+from hdbench.collections.trust.plan import read_plan
 
 
 def test_a_late_reading_of_the_first_stage_changes_nothing(tmp_path):

@@ -6,12 +6,12 @@ import pytest
 from helpers.people_files import add_events, readings_in
 from helpers.planned_values import PlannedValues
 
+from hdbench.collections.trust.checking import values_to_read
+from hdbench.collections.trust.control import check_control
+from hdbench.collections.trust.finishing import finish
+from hdbench.collections.trust.ledger import Ledger
+from hdbench.collections.trust.verifying import verify_decision
 from hdbench.errors import HdbenchError
-from hdbench.trust.checking import values_to_read
-from hdbench.trust.control import check_control
-from hdbench.trust.finishing import finish
-from hdbench.trust.ledger import Ledger
-from hdbench.trust.verifying import verify_decision
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ import pytest
 from helpers.people_files import add_events, readings_in
 from helpers.planned_values import PlannedValues
 
-from hdbench.annotating.events import WorkedValue
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.collections.trust.applied_folder import read_applied
+from hdbench.collections.trust.checking import values_to_read
+from hdbench.collections.trust.control import check_control
+from hdbench.collections.trust.finishing import finish
+from hdbench.collections.truth.events import WorkedValue
 from hdbench.errors import HdbenchError
-from hdbench.trust.applied_folder import read_applied
-from hdbench.trust.checking import values_to_read
-from hdbench.trust.control import check_control
-from hdbench.trust.finishing import finish
 
 OTHER = {"title": "Thesen", "place": "Bern", "year": 1999}
 """What people read where the runs say something else."""

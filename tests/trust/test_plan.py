@@ -7,8 +7,8 @@ import pytest
 import yaml
 from helpers.planned_cards import FIELDS, RIGHT, SCHEMA, TEXT, Catalogue, agreeing
 
+from hdbench.collections.trust.plan import PlanOptions, make_plan, read_plan, write_plan
 from hdbench.errors import HdbenchError
-from hdbench.trust.plan import PlanOptions, make_plan, read_plan, write_plan
 
 
 @pytest.fixture(scope="module")

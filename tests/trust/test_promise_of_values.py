@@ -11,7 +11,7 @@ import pytest
 from helpers.value_collections import TENTH, Terms, Values, just_above
 from scipy import stats
 
-from hdbench.trust.cuts import BILLION
+from hdbench.collections.trust.cuts import BILLION
 
 pytestmark = pytest.mark.nightly
 

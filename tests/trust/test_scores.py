@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Indel
 from reference import learned as naive
 
-from hdbench.trust.runs import choose, similarity
+from hdbench.collections.trust.runs import choose, similarity
 
 TEXTS = st.lists(
     st.one_of(st.none(), st.sampled_from(["", "Basel", "Bassel", "basel", "Bern"]), st.text()),

@@ -10,12 +10,12 @@ from helpers.people_files import add_events
 from helpers.planned_cards import RIGHT
 from helpers.planned_values import PlannedValues
 
-from hdbench.annotating.events import ValueKey, WorkedValue
-from hdbench.trust.applied_folder import read_applied
-from hdbench.trust.control import read_control
-from hdbench.trust.finishing import finish
-from hdbench.trust.states import doubtful_values
-from hdbench.trust.working import AppliedWorkList
+from hdbench.collections.trust.applied_folder import read_applied
+from hdbench.collections.trust.control import read_control
+from hdbench.collections.trust.finishing import finish
+from hdbench.collections.trust.states import doubtful_values
+from hdbench.collections.trust.working import AppliedWorkList
+from hdbench.collections.truth.events import ValueKey, WorkedValue
 
 pytestmark = pytest.mark.slow
 

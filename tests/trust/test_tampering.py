@@ -9,12 +9,12 @@ import pytest
 import yaml
 from helpers.planned_values import PlannedValues
 
+from hdbench.collections.trust.control import ControlSample, check_control
+from hdbench.collections.trust.learned_files import PROBABILITIES, learn_once, read_learned
+from hdbench.collections.trust.learning import Learned, learned_again
+from hdbench.collections.trust.plan import Plan, read_plan, write_plan
+from hdbench.collections.trust.verifying import verify_decision
 from hdbench.errors import HdbenchError
-from hdbench.trust.control import ControlSample, check_control
-from hdbench.trust.learned_files import PROBABILITIES, learn_once, read_learned
-from hdbench.trust.learning import Learned, learned_again
-from hdbench.trust.plan import Plan, read_plan, write_plan
-from hdbench.trust.verifying import verify_decision
 
 pytestmark = pytest.mark.nightly
 

@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 from helpers.planned_values import PlannedValues
 
+from hdbench.collections.trust.plan import PlanOptions, make_plan
 from hdbench.errors import HdbenchError
-from hdbench.trust.plan import PlanOptions, make_plan
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from helpers.planned_cards import TEXT
 
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.results.files import answers_sha256
-from hdbench.trust.applied_folder import taken_in
-from hdbench.trust.runs import PlannedRun, opened_run, opened_runs
-from hdbench.trust.values import fields_of, texts_of, value_of
+from hdbench.collections.trust.applied_folder import taken_in
+from hdbench.collections.trust.runs import PlannedRun, opened_run, opened_runs
+from hdbench.collections.trust.values import fields_of, texts_of, value_of
+from hdbench.evaluation.files import answers_sha256
 
 NESTED = AnswerSchema(
     {

@@ -6,9 +6,9 @@ import shutil
 import pytest
 from helpers.planned_values import PlannedValues
 
+from hdbench.collections.trust.decision import is_decision
+from hdbench.collections.trust.verifying import verify_decision
 from hdbench.errors import HdbenchError
-from hdbench.trust.decision import is_decision
-from hdbench.trust.verifying import verify_decision
 
 
 @pytest.fixture

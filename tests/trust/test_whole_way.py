@@ -11,9 +11,9 @@ from helpers.people_files import readings_in
 from helpers.single_values import ReadCatalogue
 from playwright.sync_api import expect
 
-from hdbench.trust.decision import read_decision
-from hdbench.trust.learned_files import read_learned
-from hdbench.trust.plan import read_plan
+from hdbench.collections.trust.decision import read_decision
+from hdbench.collections.trust.learned_files import read_learned
+from hdbench.collections.trust.plan import read_plan
 
 pytestmark = pytest.mark.nightly
 

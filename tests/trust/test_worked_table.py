@@ -9,12 +9,12 @@ from helpers.people_files import add_events
 from trust import collection as collections
 from trust.collection import RUNS, Collection, truth
 
-from hdbench.annotating.events import WorkedValue
-from hdbench.annotating.working.worked_values import WorkedValues
+from hdbench.collections.trust.applied_folder import read_applied
+from hdbench.collections.trust.finishing import finish
+from hdbench.collections.trust.worked_table import take_in
+from hdbench.collections.truth.events import WorkedValue
+from hdbench.collections.truth.working.worked_values import WorkedValues
 from hdbench.errors import HdbenchError
-from hdbench.trust.applied_folder import read_applied
-from hdbench.trust.finishing import finish
-from hdbench.trust.worked_table import take_in
 
 pytestmark = pytest.mark.slow
 

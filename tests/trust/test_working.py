@@ -8,12 +8,12 @@ import pytest
 from annotating.pages import serving
 from trust.collection import FIELDS, Collection, values
 
-from hdbench.annotating.working.entries import Candidate, EntryField
-from hdbench.annotating.working.worked_values import WorkedValues
+from hdbench.collections.trust.applied_folder import read_applied
+from hdbench.collections.trust.states import doubtful_values
+from hdbench.collections.trust.working import AppliedWorkList, is_work_list
+from hdbench.collections.truth.working.entries import Candidate, EntryField
+from hdbench.collections.truth.working.worked_values import WorkedValues
 from hdbench.errors import HdbenchError
-from hdbench.trust.applied_folder import read_applied
-from hdbench.trust.states import doubtful_values
-from hdbench.trust.working import AppliedWorkList, is_work_list
 
 pytestmark = pytest.mark.slow
 

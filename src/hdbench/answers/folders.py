@@ -13,13 +13,13 @@ from hdbench.answers.entries import EntryReader, about, shown
 from hdbench.answers.forms import IN_PARTS, ITEM_ENDINGS, PAGE_ENDINGS, part_form, stem_of
 from hdbench.answers.ids import plain_form
 from hdbench.answers.members import Members
+from hdbench.answers.page_text.reading import read_page_text
 from hdbench.answers.plain_text import PAGE_BREAK
 from hdbench.answers.schema import AnswerSchema
 from hdbench.common.bounds import MAX_OUTER
 from hdbench.common.jsonio import UNIQUE, parse_file, parse_json
 from hdbench.common.regular_files import by_numbers
 from hdbench.errors import HdbenchError, Message
-from hdbench.page_text.reading import read_page_text
 
 OUR_ANSWERS = "answers.jsonl"
 """The file with the answers in one of our run folders."""

@@ -21,10 +21,10 @@ from hdbench.answers.columns import KEY, LEFT_OUT, Column, check_places, propose
 from hdbench.answers.container import AnswerEntry, Container, held
 from hdbench.answers.entries import ABOUT, CONTENTS, IDS, about, put, shown
 from hdbench.answers.field_paths import field_paths
+from hdbench.answers.page_text.boxes import Box
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import Table
 from hdbench.errors import HdbenchError, Message, joined
-from hdbench.page_text.boxes import Box
 
 
 class Truth(NamedTuple):

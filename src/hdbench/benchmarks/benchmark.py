@@ -39,7 +39,7 @@ PEOPLE = "people"
 published, and stays when the benchmark is built again."""
 
 LEDGER = "ledger.jsonl"
-"""What was planned, verified and decided about its values; see `hdbench.trust.ledger`."""
+"""What was planned, verified and decided about values: `hdbench.collections.trust.ledger`."""
 
 SCHEMA = "answer.schema.json"
 EXAMPLE = "example_predictions.jsonl"

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from hdbench import NAMESPACE
+from hdbench.about import NAMESPACE
 from hdbench.common import resources
 from hdbench.common.names import bare, nearest
 from hdbench.errors import Message

@@ -5,16 +5,16 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from hdbench.annotating.agreement import agreement_of
-from hdbench.annotating.double import read_doubly_read
 from hdbench.benchmarks.agreement import Agreement, IntervalEstimate
 from hdbench.cli.arguments import JsonOut
 from hdbench.cli.terminal import ends, localized_table, number, print_line
+from hdbench.collections.truth.agreement import agreement_of
+from hdbench.collections.truth.double import read_doubly_read
 from hdbench.common.jsonio import write_json
 from hdbench.common.printing import printable
 from hdbench.common.translation import current_language
 from hdbench.errors import HdbenchError, Message
-from hdbench.results.warning_texts import in_words, people_in_words
+from hdbench.evaluation.warning_texts import in_words, people_in_words
 from hdbench.statistics.agreement import MAX_DIFFERENT, MIN_ITEMS
 
 LEAST_ROOM = 12

@@ -6,18 +6,18 @@ from typing import Annotated
 
 import typer
 
-from hdbench.annotating.checking.value_check import ValueCheck
-from hdbench.annotating.double import read_double
-from hdbench.annotating.editor import Editor
-from hdbench.annotating.working.work_page import WorkPage
 from hdbench.cli.arguments import Annotator, Port
 from hdbench.cli.terminal import localized, page_language, say, say_notes
+from hdbench.collections.trust.checking import values_to_read
+from hdbench.collections.trust.listed import read_listed
+from hdbench.collections.trust.working import AppliedWorkList, is_work_list
+from hdbench.collections.truth.checking.value_check import ValueCheck
+from hdbench.collections.truth.double import read_double
+from hdbench.collections.truth.editor import Editor
+from hdbench.collections.truth.working.work_page import WorkPage
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError
-from hdbench.output.audit.audit_file import read_audited
-from hdbench.trust.checking import values_to_read
-from hdbench.trust.listed import read_listed
-from hdbench.trust.working import AppliedWorkList, is_work_list
+from hdbench.report.audit.audit_file import read_audited
 
 
 def command(
@@ -97,7 +97,7 @@ def command(
 def serve_page(edited: Editor | ValueCheck | WorkPage, port: int) -> None:
     """Serve a page until it is interrupted, and say its address."""
     with needed("space", "the editor needs"):
-        from hdbench.annotating.server import serve  # noqa: PLC0415  Starlette is slow to import
+        from hdbench.collections.truth.server import serve  # noqa: PLC0415  Starlette is slow to import
 
     serve(edited, port=port, started=say_address)
 

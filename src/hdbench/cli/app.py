@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from hdbench import __version__
+from hdbench.about import __version__
 from hdbench.common.texts import Language
 from hdbench.common.translation import VARIABLE, set_language
 

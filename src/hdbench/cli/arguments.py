@@ -45,7 +45,7 @@ import typer
 from hdbench.benchmarks.names import DESCRIPTION, full_name, is_name
 from hdbench.common.bounds import MAX_UNPACKED
 from hdbench.errors import HdbenchError, Message
-from hdbench.results.run_info import is_run, read_run_info
+from hdbench.evaluation.run_info import is_run, read_run_info
 
 DEFAULT_OUT = Path("hdb")
 JsonOut = Annotated[Path | None, typer.Option("--json", metavar="OUT")]

@@ -12,11 +12,11 @@ from hdbench.cli.compare import load_comparable
 from hdbench.cli.terminal import localized, localized_table, say
 from hdbench.common.printing import printable
 from hdbench.evaluation.score import Settings
-from hdbench.output.audit.audit_file import check_ending, write_audit
-from hdbench.output.audit.findings import Audit
-from hdbench.output.audit.findings import audit as audit_runs
-from hdbench.output.audit.models import is_witness
-from hdbench.output.report.tables import text
+from hdbench.report.audit.audit_file import check_ending, write_audit
+from hdbench.report.audit.findings import Audit
+from hdbench.report.audit.findings import audit as audit_runs
+from hdbench.report.audit.models import is_witness
+from hdbench.report.tables import text
 
 MAX_ROWS = 200
 """Maximum number of findings that a terminal shows."""

@@ -6,20 +6,20 @@ from typing import Annotated
 
 import typer
 
-from hdbench.annotating.agreement import agreement_of_recipe
+from hdbench.benchmarks.building.builder import build as build_dataset
+from hdbench.benchmarks.building.builder import install_spaces
+from hdbench.benchmarks.building.checks.folder import refuse_errors
+from hdbench.benchmarks.building.checks.problems import CheckReport, FaultyFolderError
+from hdbench.benchmarks.building.metadata import Built
+from hdbench.benchmarks.building.recipe import find_recipe, plain_folder
+from hdbench.benchmarks.building.results import build_results
+from hdbench.benchmarks.model_facts import RESULTS
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.check import lines_of, warnings_line
 from hdbench.cli.terminal import say
+from hdbench.collections.truth.agreement import agreement_of_recipe
 from hdbench.common.names import bare
-from hdbench.datasets.building.builder import build as build_dataset
-from hdbench.datasets.building.builder import install_spaces
-from hdbench.datasets.building.checks.folder import refuse_errors
-from hdbench.datasets.building.checks.problems import CheckReport, FaultyFolderError
-from hdbench.datasets.building.metadata import Built
-from hdbench.datasets.building.recipe import find_recipe, plain_folder
-from hdbench.datasets.building.results import build_results
 from hdbench.errors import HdbenchError, Message, joined
-from hdbench.results.model_facts import RESULTS
 
 
 def command(

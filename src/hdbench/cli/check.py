@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
+from hdbench.benchmarks.building.checks.folder import check_folder
+from hdbench.benchmarks.building.checks.problems import CheckReport, Example, Problem
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.terminal import localized, shown
-from hdbench.datasets.building.checks.folder import check_folder
-from hdbench.datasets.building.checks.problems import CheckReport, Example, Problem
 from hdbench.errors import Message, escaped, joined
 
 

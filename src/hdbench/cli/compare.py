@@ -23,12 +23,12 @@ from hdbench.common.printing import printable
 from hdbench.common.translation import current_language
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.by_column import differences_by_column
+from hdbench.evaluation.result import Result
 from hdbench.evaluation.runs import load_runs, with_same_items
 from hdbench.evaluation.score import Settings
-from hdbench.output.leaderboard import formats
-from hdbench.output.leaderboard.boards import leaderboards
-from hdbench.results.result import Result
-from hdbench.results.selection import benchmark_of
+from hdbench.evaluation.selection import benchmark_of
+from hdbench.report.leaderboard import formats
+from hdbench.report.leaderboard.boards import leaderboards
 from hdbench.statistics.comparison import Comparison, compare_runs
 
 

@@ -11,18 +11,18 @@ from rich.markup import escape
 
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import EXAMPLE, load_benchmark
+from hdbench.benchmarks.building.builder import build, install_spaces
+from hdbench.benchmarks.building.recipe import find_recipe
 from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.spec import read_spec
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.result_tables import print_result
 from hdbench.cli.terminal import localized
 from hdbench.common.translation import current_language
-from hdbench.datasets.building.builder import build, install_spaces
-from hdbench.datasets.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.opened_run import OpenedRun
-from hdbench.results.parts import NOT_READ
-from hdbench.results.summary import ResultSummary
+from hdbench.evaluation.parts import NOT_READ
+from hdbench.evaluation.summary import ResultSummary
 
 
 def command(name: Annotated[str, typer.Argument(metavar="BENCHMARK")] = "zettelkatalog") -> None:

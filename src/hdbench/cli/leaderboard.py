@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.model_facts import RESULTS, ModelFacts, read_model_facts
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.benchmarks.titles import Titles
 from hdbench.cli.arguments import (
@@ -23,10 +24,9 @@ from hdbench.common.translation import current_language
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.runs import load_runs, without_unbuilt
 from hdbench.evaluation.score import Settings
-from hdbench.output.leaderboard import formats
-from hdbench.output.leaderboard.boards import Board, leaderboards, unplaced
-from hdbench.output.leaderboard.tables import leaderboard_page
-from hdbench.results.model_facts import RESULTS, ModelFacts, read_model_facts
+from hdbench.report.leaderboard import formats
+from hdbench.report.leaderboard.boards import Board, leaderboards, unplaced
+from hdbench.report.leaderboard.tables import leaderboard_page
 
 Form = Literal["table", "markdown", "csv", "json", "html"]
 

@@ -13,11 +13,9 @@ from rich.text import Text
 
 from hdbench.cli.arguments import names_in
 from hdbench.cli.terminal import localized, localized_table, number, one_line, say, shown
-from hdbench.common.printing import MAX_NOTE, printable
-from hdbench.common.regular_files import not_opened
-from hdbench.datasets.collecting.drawing import Draw
-from hdbench.datasets.collecting.media import OTHER_IMAGES, unwrapped
-from hdbench.datasets.collecting.plan import (
+from hdbench.collections.new.drawing import Draw
+from hdbench.collections.new.media import OTHER_IMAGES, unwrapped
+from hdbench.collections.new.plan import (
     CollectionPlan,
     CollectionRequest,
     Sources,
@@ -25,8 +23,10 @@ from hdbench.datasets.collecting.plan import (
     make_plan,
     read_sources,
 )
-from hdbench.datasets.collecting.truth_files import truth_beside
-from hdbench.datasets.collecting.writing import write_collection
+from hdbench.collections.new.truth_files import truth_beside
+from hdbench.collections.new.writing import write_collection
+from hdbench.common.printing import MAX_NOTE, printable
+from hdbench.common.regular_files import not_opened
 from hdbench.errors import HdbenchError, Message, shortened
 
 MAX_STRATA = 100

@@ -32,10 +32,10 @@ def command(
         browser: Open the address in the browser; otherwise it is only printed.
     """
     with needed("space", "the home needs"):
-        from hdbench.home.app import serve_home  # noqa: PLC0415  Starlette is slow to import
+        from hdbench.collections.home.app import serve_home  # noqa: PLC0415  Starlette is slow to import
 
-    from hdbench.home.collection import key_of, opened  # noqa: PLC0415
-    from hdbench.home.used import Used  # noqa: PLC0415
+    from hdbench.collections.home.collection import key_of, opened  # noqa: PLC0415
+    from hdbench.collections.home.used import Used  # noqa: PLC0415
 
     used, path = Used(), ""
     if folder is not None:

@@ -10,14 +10,14 @@ import typer
 from huggingface_hub import constants
 from rich.console import Console
 
-from hdbench import NAMESPACE
+from hdbench.about import NAMESPACE
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.terminal import STAYS, in_bytes, localized, localized_table, print_line, say, shown
 from hdbench.common.printing import MAX_NOTE, printable
 from hdbench.errors import HdbenchError, Message
-from hdbench.output.publishing.publish import publish as send
-from hdbench.output.publishing.publish import token_namespaces
-from hdbench.output.publishing.repositories import Repository, find_repositories
+from hdbench.integrations.publishing.publish import publish as send
+from hdbench.integrations.publishing.publish import token_namespaces
+from hdbench.integrations.publishing.repositories import Repository, find_repositories
 
 MAX_ALIKE = 5
 """Maximum number of files listed per folder and extension; more are only counted."""
@@ -97,7 +97,7 @@ def print_repositories(console: Console, repositories: Sequence[Repository]) -> 
 
     Args:
         console: the terminal.
-        repositories: from `hdbench.output.publishing.repositories`.
+        repositories: from `hdbench.integrations.publishing.repositories`.
     """
     for repository in repositories:
         heading = Message(

@@ -11,11 +11,11 @@ from hdbench.cli.leaderboard import known_facts
 from hdbench.cli.terminal import say, say_notes
 from hdbench.common.translation import current_language
 from hdbench.errors import HdbenchError, escaped
+from hdbench.evaluation.run_info import is_run
 from hdbench.evaluation.runs import run_folders
 from hdbench.evaluation.score import Settings
-from hdbench.output.leaderboard.models_report import write_models_report
-from hdbench.output.report.folder import write_report
-from hdbench.results.run_info import is_run
+from hdbench.report.folder import write_report
+from hdbench.report.leaderboard.models_report import write_models_report
 
 
 def command(

@@ -22,9 +22,9 @@ from hdbench.common.printing import HEADING_WIDTH, MAX_NOTE, MAX_VALUE, heading,
 from hdbench.common.translation import current_language, translated
 from hdbench.errors import Message
 from hdbench.evaluation.by_column import ByColumn, Group, GroupDifference
-from hdbench.results.result import Result
-from hdbench.results.summary import ResultSummary
-from hdbench.results.warning_texts import in_words
+from hdbench.evaluation.result import Result
+from hdbench.evaluation.summary import ResultSummary
+from hdbench.evaluation.warning_texts import in_words
 from hdbench.statistics.bootstrap import MIN_ITEMS
 
 MAX_FIELDS = 40

@@ -16,18 +16,18 @@ from hdbench.cli.terminal import (
     print_line,
     print_marked,
 )
+from hdbench.collections.trust.cuts import BILLION
+from hdbench.collections.trust.deciding import decide
+from hdbench.collections.trust.decision import Decision, ReadCut
+from hdbench.collections.trust.decision_page import check_page, write_decision_page
+from hdbench.collections.trust.plan import read_plan
+from hdbench.collections.trust.sealed import check_replaceable
+from hdbench.collections.trust.words import sentences, warning_in_words, worry
+from hdbench.collections.trust.work import Work, work_left
 from hdbench.common.jsonio import write_json
 from hdbench.common.printing import heading
 from hdbench.common.translation import current_language
 from hdbench.errors import Message, escaped
-from hdbench.output.report.decision_page import check_page, write_decision_page
-from hdbench.trust.cuts import BILLION
-from hdbench.trust.deciding import decide
-from hdbench.trust.decision import Decision, ReadCut
-from hdbench.trust.plan import read_plan
-from hdbench.trust.sealed import check_replaceable
-from hdbench.trust.words import sentences, warning_in_words, worry
-from hdbench.trust.work import Work, work_left
 
 
 def command(

@@ -6,19 +6,19 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from hdbench.authorities.identifiers import read_identifiers
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
+from hdbench.benchmarks.identifiers import read_identifiers
 from hdbench.cli.arguments import Annotator, split_benchmark_and_one
 from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line, say
+from hdbench.collections.records.finished_forms import FinishForm, writer_of
+from hdbench.collections.records.own_records import CHANGED, OwnRecords
+from hdbench.collections.trust.applied_folder import CONTROL, WORK_LIST, read_begun
+from hdbench.collections.trust.finishing import CHANGES, RECORDS, Finished, finish
+from hdbench.collections.trust.states import ORIGINS, unread_control
+from hdbench.collections.trust.worked_table import take_in
 from hdbench.common.printing import heading
 from hdbench.common.progress import in_lines
 from hdbench.errors import HdbenchError, Message
-from hdbench.output.exporting.finished_forms import FinishForm, writer_of
-from hdbench.output.exporting.own_records import CHANGED, OwnRecords
-from hdbench.trust.applied_folder import CONTROL, WORK_LIST, read_begun
-from hdbench.trust.finishing import CHANGES, RECORDS, Finished, finish
-from hdbench.trust.states import ORIGINS, unread_control
-from hdbench.trust.worked_table import take_in
 
 ORIGIN_HEADS = {
     "checked": Message("checked"),

@@ -10,13 +10,9 @@ from rich.console import Console
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import Runs, names_in, required_benchmark, split_benchmark
 from hdbench.cli.terminal import localized, print_line
-from hdbench.common.letters import Case
-from hdbench.common.printing import printable
-from hdbench.common.times import time_message
-from hdbench.errors import HdbenchError, Message
-from hdbench.trust.learned_files import check_place
-from hdbench.trust.likely import likely_in_words, likely_shares
-from hdbench.trust.plan import (
+from hdbench.collections.trust.learned_files import check_place
+from hdbench.collections.trust.likely import likely_in_words, likely_shares
+from hdbench.collections.trust.plan import (
     DEFAULT_LEARN,
     DEFAULT_VERIFY,
     LEARN_WITH_SOURCE,
@@ -27,7 +23,11 @@ from hdbench.trust.plan import (
     make_plan,
     write_plan,
 )
-from hdbench.trust.work import SECONDS_PER_VALUE
+from hdbench.collections.trust.work import SECONDS_PER_VALUE
+from hdbench.common.letters import Case
+from hdbench.common.printing import printable
+from hdbench.common.times import time_message
+from hdbench.errors import HdbenchError, Message
 
 
 def command(

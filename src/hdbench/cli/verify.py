@@ -6,10 +6,10 @@ from typing import Annotated
 import typer
 
 from hdbench.cli.terminal import say, shown
+from hdbench.collections.trust.decision import is_decision
+from hdbench.collections.trust.verifying import verify_decision
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.verify import verify
-from hdbench.trust.decision import is_decision
-from hdbench.trust.verifying import verify_decision
 
 SHOWN = 20
 """Maximum number of differences that are listed."""

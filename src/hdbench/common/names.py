@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
-from hdbench import NAMESPACE
+from hdbench.about import NAMESPACE
 from hdbench.errors import HdbenchError, Message
 
 _LONGEST = 100

@@ -7,8 +7,8 @@ from typing import Any, Generic, TypeVar
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.grouping import grouped
 from hdbench.errors import HdbenchError, escaped
-from hdbench.results.result import Result
-from hdbench.results.warning_texts import Message, in_words, message
+from hdbench.evaluation.result import Result
+from hdbench.evaluation.warning_texts import Message, in_words, message
 from hdbench.scoring.metric import judging_figure
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, intervals
 from hdbench.statistics.differences import Differences

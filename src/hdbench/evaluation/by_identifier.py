@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.answers.field_paths import field_paths
-from hdbench.authorities.identifiers import AuthorityTable, read_authority_table, split_field
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.benchmarks.identifiers import AuthorityTable, read_authority_table, split_field
 from hdbench.common.letters import folded
 from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.result import Result
 from hdbench.evaluation.score import Settings
-from hdbench.results.result import Result
 from hdbench.statistics.resampling import rate_names
 
 METRICS = ("record_f1", "zettel_f1")

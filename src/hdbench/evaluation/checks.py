@@ -12,10 +12,10 @@ from typing import Any
 from hdbench.answers.answer import KINDS, LOST, Answer, Kind, Status
 from hdbench.answers.schema import Violation
 from hdbench.errors import escaped
+from hdbench.evaluation.items import ScoredItem
+from hdbench.evaluation.result import Result
 from hdbench.evaluation.shared_fields import EXAMPLES, SharedFields
-from hdbench.results.items import ScoredItem
-from hdbench.results.result import Result
-from hdbench.results.warning_texts import Message, RunWarning, message
+from hdbench.evaluation.warning_texts import Message, RunWarning, message
 from hdbench.scoring.metric import FieldMatch, Metric
 from hdbench.scoring.person_names import read_name
 

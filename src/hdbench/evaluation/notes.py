@@ -5,8 +5,8 @@ from collections import Counter
 from hdbench.answers.folders import RUN_FILE
 from hdbench.errors import Message
 from hdbench.evaluation.opened_run import OpenedRun
-from hdbench.results.result import Result
-from hdbench.results.subset import subset_in_words
+from hdbench.evaluation.result import Result
+from hdbench.evaluation.subset import subset_in_words
 
 REASONS = 5
 """Maximum number of reasons that are named."""

@@ -13,7 +13,7 @@ from hdbench.answers.ids import match_ids
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import HdbenchError, Message
-from hdbench.results.run_info import (
+from hdbench.evaluation.run_info import (
     RunInfo,
     has_answers,
     is_run,

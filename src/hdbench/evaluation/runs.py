@@ -13,11 +13,11 @@ from hdbench.answers.run_parts import whole_run
 from hdbench.benchmarks.benchmark import NoBenchmarkError, load_benchmark
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.files import read_results
+from hdbench.evaluation.result import Result
+from hdbench.evaluation.run_info import is_run, read_run_info
+from hdbench.evaluation.run_names import Named, distinct_names, run_name
 from hdbench.evaluation.score import Settings, score_loaded, with_names
-from hdbench.results.files import read_results
-from hdbench.results.result import Result
-from hdbench.results.run_info import is_run, read_run_info
-from hdbench.results.run_names import Named, distinct_names, run_name
 
 
 def load_runs(

@@ -18,15 +18,15 @@ from hdbench.benchmarks.truths import ErrataName, check_errata
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.checks import Checks
+from hdbench.evaluation.files import answers_sha256
+from hdbench.evaluation.items import ScoreCollector, prepare
 from hdbench.evaluation.notes import notes_on, reason_notes, text_notes
 from hdbench.evaluation.opened_run import OpenedRun
+from hdbench.evaluation.parts import AnswersRead, DraftedItems, ScoredDataset, ScoredFile
+from hdbench.evaluation.result import Result
 from hdbench.evaluation.shared_fields import EXAMPLES
-from hdbench.results.files import answers_sha256
-from hdbench.results.items import ScoreCollector, prepare
-from hdbench.results.parts import AnswersRead, DraftedItems, ScoredDataset, ScoredFile
-from hdbench.results.result import Result
-from hdbench.results.usage import Usage
-from hdbench.results.warning_texts import RunWarning, id_message
+from hdbench.evaluation.usage import Usage
+from hdbench.evaluation.warning_texts import RunWarning, id_message
 from hdbench.scoring.canonical_form import canonical_value
 from hdbench.scoring.metric import Metric
 

@@ -8,7 +8,7 @@ from typing import Any
 from hdbench.answers.answer import Answer
 from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError, escaped
-from hdbench.results.items import ScoredItem
+from hdbench.evaluation.items import ScoredItem
 
 MAX_NAMES = 10
 """Maximum number of names that are kept of either side; these are shown."""

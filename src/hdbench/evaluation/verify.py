@@ -9,8 +9,8 @@ from typing import Any
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.by_column import by_column
+from hdbench.evaluation.files import given_options, read_record, read_records
 from hdbench.evaluation.score import Settings, score_loaded
-from hdbench.results.files import given_options, read_record, read_records
 
 MAX_LINE = 300
 """Maximum number of characters shown of a difference: names and values are untrusted."""

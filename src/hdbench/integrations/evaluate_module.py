@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 import datasets
 import evaluate
 
-from hdbench import __version__
+from hdbench.about import __version__
 from hdbench.answers.in_memory import as_json
 from hdbench.benchmarks.configurations import Configuration, configuration_of
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.signature import signature
 from hdbench.integrations.by_position import score_by_position
-from hdbench.results.signature import signature
 from hdbench.scoring import METRICS
 
 _CONFIGURATIONS = """

@@ -20,14 +20,14 @@ from hdbench.answers.answers import Answers
 from hdbench.answers.container import AnswerEntry, Container
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common import resources
+from hdbench.evaluation.files import given_options
+from hdbench.evaluation.items import prepare, score_items
+from hdbench.evaluation.result import Result
+from hdbench.evaluation.signature import signature
 from hdbench.models.backend import Decoding, ImageLimits
 from hdbench.models.choosing import of_benchmark
 from hdbench.models.images import encoded_images
 from hdbench.models.planning import PROMPT, read_prompt
-from hdbench.results.files import given_options
-from hdbench.results.items import prepare, score_items
-from hdbench.results.result import Result
-from hdbench.results.signature import signature
 from hdbench.scoring import make_metric
 
 MAX_SHOWN = 20

@@ -9,10 +9,10 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common import pdf
 from hdbench.common.regular_files import Entries, entries, read_at_most
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.run_info import PartInfo
+from hdbench.evaluation.subset import FIRST, NAMED, OF_ALL, PART
 from hdbench.models.archives import ARCHIVES, Archives
 from hdbench.models.backend import IMAGES, Question
-from hdbench.results.run_info import PartInfo
-from hdbench.results.subset import FIRST, NAMED, OF_ALL, PART
 
 MAX_IDS = 64 * 2**20
 """Maximum number of bytes of a file with ids: a million long ones."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, Message, joined
+from hdbench.evaluation.run_info import is_run, read_run_info
 from hdbench.models.amounts import as_time, as_usd
 from hdbench.models.answers_file import is_failed
 from hdbench.models.backend import Question
@@ -15,7 +16,6 @@ from hdbench.models.endpoint_listing import listed_model
 from hdbench.models.folder import recorded_answers
 from hdbench.models.planning import RunPlan, read_prompt
 from hdbench.models.server import Server
-from hdbench.results.run_info import is_run, read_run_info
 
 
 def describe_run(plan: RunPlan, folder: Path, *, retry_failed: bool = False) -> list[Message]:

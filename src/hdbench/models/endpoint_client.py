@@ -9,7 +9,7 @@ import anyio
 import httpx2
 from openai import APITimeoutError, AsyncOpenAI
 
-from hdbench import __version__
+from hdbench.about import __version__
 from hdbench.errors import Message
 from hdbench.models.completion import body_of
 from hdbench.models.server import Server

@@ -7,17 +7,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from hdbench import __version__
+from hdbench.about import __version__
 from hdbench.answers.answer import WrittenAnswer
 from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
 from hdbench.answers.run_parts import run_parts, whole_run
 from hdbench.common.jsonio import write_json
 from hdbench.common.os_errors import parents_of
 from hdbench.errors import HdbenchError, Message, joined
+from hdbench.evaluation.run_info import has_answers, read_run_info
 from hdbench.models.answers_file import AnswersFile, known_usd, read_answers
 from hdbench.models.endpoint_listing import check_served
 from hdbench.models.locks import alone
-from hdbench.results.run_info import has_answers, read_run_info
 
 MAX_SHOWN = 80
 """Maximum characters of a setting in a message."""

@@ -16,13 +16,13 @@ from hdbench.common.jsonio import read_jsonl
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import read_at_most, utf8_text
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.run_info import TEXT_PROMPT, Prompt
 from hdbench.models.amounts import Price
 from hdbench.models.backend import Asked, Backend, make_backend
 from hdbench.models.choosing import Choice
 from hdbench.models.folder import recorded_dataset
 from hdbench.models.model_files import model_name
 from hdbench.models.run import RunOutcome, run_model
-from hdbench.results.run_info import TEXT_PROMPT, Prompt
 
 PROMPT = "prompt.txt"
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from hdbench import __version__
+from hdbench.about import __version__
 from hdbench.common.names import bare, did_you_mean
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.avisblatt_cer import AvisblattCer

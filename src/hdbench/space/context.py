@@ -9,10 +9,10 @@ from typing import Any
 
 from hdbench.answers.folders import RUN_FILE
 from hdbench.benchmarks.benchmark import EXAMPLE, Benchmark, load_benchmark
+from hdbench.benchmarks.model_facts import RESULTS
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.errors import HdbenchError, changed
-from hdbench.results.model_facts import RESULTS
-from hdbench.results.run_info import is_run
+from hdbench.evaluation.run_info import is_run
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from itertools import combinations
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hdbench.common.display.html import HtmlTable, block
+from hdbench.common.display.rows import Dot
+from hdbench.common.display.table import RowTable
 from hdbench.common.extras import needed
-from hdbench.display.html import HtmlTable, block
-from hdbench.display.rows import Dot
-from hdbench.display.table import RowTable
 from hdbench.errors import HdbenchError, Message, escaped, joined
 from hdbench.scoring.metric import Figure, figure_of, judging_figure
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
@@ -29,7 +29,7 @@ from hdbench.statistics.scored import Scored
 from hdbench.statistics.significance import PermutationTest, holm, permutation_test
 
 if TYPE_CHECKING:
-    from hdbench.display.style import Plot
+    from hdbench.common.display.style import Plot
 
 POWER = 0.8
 APART = 10
@@ -190,7 +190,7 @@ class Comparison:
             HdbenchError: matplotlib is not installed.
         """
         with needed("plots", "plots need"):
-            from hdbench.display.plots import differences  # noqa: PLC0415  imports matplotlib
+            from hdbench.common.display.plots import differences  # noqa: PLC0415  imports matplotlib
 
         rows = [
             Dot(name, figure.difference, *(figure.interval.ends if figure.interval else ()))

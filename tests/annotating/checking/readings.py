@@ -2,7 +2,7 @@
 
 import uuid
 
-from hdbench.annotating.events import Reading, ValueKey, now
+from hdbench.collections.truth.events import Reading, ValueKey, now
 
 PLAN = "0" * 64
 

@@ -10,10 +10,10 @@ import sys
 import time
 from pathlib import Path
 
-from hdbench.annotating.checking.queue import ReadingStage
-from hdbench.annotating.checking.value_check import ValueCheck
-from hdbench.annotating.events import ValueKey
-from hdbench.annotating.server import serve
+from hdbench.collections.truth.checking.queue import ReadingStage
+from hdbench.collections.truth.checking.value_check import ValueCheck
+from hdbench.collections.truth.events import ValueKey
+from hdbench.collections.truth.server import serve
 from hdbench.errors import HdbenchError
 
 

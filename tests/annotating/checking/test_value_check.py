@@ -8,11 +8,11 @@ from annotating.checking.serving_plan import FilePlan
 from annotating.pages import write_collection
 from helpers.waiting import until
 
-from hdbench.annotating.checking.queue import ReadingStage, mark_of
-from hdbench.annotating.checking.value_check import ValueCheck
-from hdbench.annotating.events import ValueKey
-from hdbench.annotating.people import ChangedError
-from hdbench.annotating.single_value import typed_value
+from hdbench.collections.truth.checking.queue import ReadingStage, mark_of
+from hdbench.collections.truth.checking.value_check import ValueCheck
+from hdbench.collections.truth.events import ValueKey
+from hdbench.collections.truth.people import ChangedError
+from hdbench.collections.truth.single_value import typed_value
 from hdbench.errors import HdbenchError
 
 LEARN = [("b1", "title"), ("b2", "year"), ("b3", "keywords"), ("b1", "imprint.place")]

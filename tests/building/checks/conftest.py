@@ -6,7 +6,7 @@ import pytest
 import yaml
 from PIL import Image, ImageDraw
 
-from hdbench.datasets.building.checks.folder import check_folder
+from hdbench.benchmarks.building.checks.folder import check_folder
 
 SPEC = {
     "name": "cards",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from hdbench.datasets.building.checks.media import near_images
+from hdbench.benchmarks.building.checks.media import near_images
 
 
 def test_a_row_without_its_image_and_an_image_without_a_row(folder):

@@ -6,9 +6,9 @@ import socket
 import pytest
 
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.building.builder import build
+from hdbench.benchmarks.building.recipe import find_recipe
 from hdbench.benchmarks.spec import BUILT
-from hdbench.datasets.building.builder import build
-from hdbench.datasets.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
 
 pytestmark = pytest.mark.nightly

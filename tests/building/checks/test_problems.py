@@ -6,8 +6,8 @@ from string import Formatter
 
 import pytest
 
+from hdbench.benchmarks.building import checks
 from hdbench.common.texts import read_texts
-from hdbench.datasets.building import checks
 
 FOLDER = Path(checks.__path__[0])
 TEXTS = read_texts(FOLDER / "problems.yaml")

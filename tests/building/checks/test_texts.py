@@ -2,9 +2,9 @@
 
 import pytest
 
-from hdbench.datasets.building.builder import build
-from hdbench.datasets.building.card import PLACEHOLDERS
-from hdbench.datasets.building.recipe import find_recipe
+from hdbench.benchmarks.building.builder import build
+from hdbench.benchmarks.building.card import PLACEHOLDERS
+from hdbench.benchmarks.building.recipe import find_recipe
 
 
 @pytest.mark.parametrize(

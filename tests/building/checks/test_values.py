@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdbench.datasets.building.checks.near_values import near_values
-from hdbench.datasets.building.checks.values import nodes_of
+from hdbench.benchmarks.building.checks.near_values import near_values
+from hdbench.benchmarks.building.checks.values import nodes_of
 
 
 def test_a_value_of_another_type_than_most(folder):

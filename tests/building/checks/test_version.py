@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from hdbench.datasets.building.builder import build
-from hdbench.datasets.building.recipe import find_recipe
+from hdbench.benchmarks.building.builder import build
+from hdbench.benchmarks.building.recipe import find_recipe
 
 
 @pytest.fixture

@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 from markupsafe import Markup, escape
 
 from hdbench.benchmarks.titles import FieldTitles
+from hdbench.common.display.marks import mark
 from hdbench.common.jsonio import write_json
 from hdbench.common.texts import decimal
 from hdbench.common.translation import translated
-from hdbench.display.marks import mark
 from hdbench.errors import HdbenchError, changed, escaped
-from hdbench.output.report.items import cut
-from hdbench.results.result import Result
-from hdbench.results.run_info import read_run_info
-from hdbench.results.run_names import run_name
+from hdbench.evaluation.result import Result
+from hdbench.evaluation.run_info import read_run_info
+from hdbench.evaluation.run_names import run_name
+from hdbench.report.items import cut
 from hdbench.scoring.figure_titles import figure_title
 from hdbench.scoring.metric import higher_is_better
 from hdbench.space.context import SpaceContext

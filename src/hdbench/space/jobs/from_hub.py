@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from hdbench.benchmarks.model_facts import RESULTS
 from hdbench.common.hub import one_line_errors
 from hdbench.errors import HdbenchError
-from hdbench.results.model_facts import RESULTS
 
 PDFS = "*.pdf"
 """Files that are not fetched: thousands take gigabytes, and reports do without their pictures."""

@@ -11,13 +11,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from hdbench.benchmarks.model_facts import MODELS_FILE, RESULTS, ModelFacts, read_model_facts
 from hdbench.common.progress import Listener
 from hdbench.common.texts import language_of
 from hdbench.errors import HdbenchError, escaped, without_folders
-from hdbench.output.leaderboard.boards import Board, leaderboards
-from hdbench.output.report.page import report_page
-from hdbench.results.model_facts import MODELS_FILE, RESULTS, ModelFacts, read_model_facts
-from hdbench.results.result import Result
+from hdbench.evaluation.result import Result
+from hdbench.report.leaderboard.boards import Board, leaderboards
+from hdbench.report.page import report_page
 from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import Upload, score_upload

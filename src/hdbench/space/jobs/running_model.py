@@ -25,11 +25,11 @@ from hdbench.common.jsonio import write_json, write_whole
 from hdbench.common.thumbnails import FORMATS, MAX_PIXELS, thumbnail
 from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError, Message
+from hdbench.evaluation.subset import OF_ALL, STOPPED
 from hdbench.models.answers_file import read_answers
 from hdbench.models.backend import Question
 from hdbench.models.choosing import of_benchmark
 from hdbench.models.planning import PROMPT, read_prompt, run_name
-from hdbench.results.subset import OF_ALL, STOPPED
 from hdbench.scoring.flatten import flatten
 from hdbench.space.context import SpaceContext
 

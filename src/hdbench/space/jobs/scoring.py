@@ -14,12 +14,12 @@ from hdbench.benchmarks.titles import Titles
 from hdbench.common.progress import Listener, listening
 from hdbench.common.thumbnails import keep_in
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.files import write_results
+from hdbench.evaluation.result import Result
 from hdbench.evaluation.score import Settings, score_under
-from hdbench.output.report.page import report_page
-from hdbench.output.report.tables import csv_files
-from hdbench.output.report.workbook import workbook
-from hdbench.results.files import write_results
-from hdbench.results.result import Result
+from hdbench.report.page import report_page
+from hdbench.report.tables import csv_files
+from hdbench.report.workbook import workbook
 from hdbench.space.context import SpaceContext, mapped
 from hdbench.space.jobs.working import Progress, part_of_progress, send
 from hdbench.space.texts import TextError, text

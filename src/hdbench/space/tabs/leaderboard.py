@@ -11,9 +11,9 @@ from starlette.routing import Route
 
 from hdbench.common.translation import is_translated, translated
 from hdbench.errors import HdbenchError
-from hdbench.output.leaderboard.tables import leaderboard_page
-from hdbench.output.report.items import cut
-from hdbench.output.report.page import MAX_MESSAGE
+from hdbench.report.items import cut
+from hdbench.report.leaderboard.tables import leaderboard_page
+from hdbench.report.page import MAX_MESSAGE
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.recorded_runs import Ranking, Rankings
 from hdbench.space.server.page import PARAMETER

@@ -13,8 +13,8 @@ from gradio.components import Component
 from hdbench.answers.answer import WrittenAnswer, answers_jsonl
 from hdbench.benchmarks.titles import FieldTitles
 from hdbench.errors import HdbenchError, escaped
-from hdbench.output.report.items import cut
-from hdbench.output.report.page import MAX_MESSAGE
+from hdbench.report.items import cut
+from hdbench.report.page import MAX_MESSAGE
 from hdbench.space.context import SpaceContext, uploads
 from hdbench.space.jobs import running_model
 from hdbench.space.jobs.running_model import GOING, Ended, ModelRun, RunState

@@ -11,7 +11,7 @@ from gradio.components import Component
 from hdbench.answers.answers import UnknownIdsError
 from hdbench.common.texts import language_of
 from hdbench.errors import HdbenchError, escaped
-from hdbench.output.report.items import cut
+from hdbench.report.items import cut
 from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import Upload, View, view

@@ -13,13 +13,13 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.display.differences import TextPart
 from hdbench.common.thumbnails import thumbnail
-from hdbench.display.differences import TextPart
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.error_counts import item_errors
+from hdbench.evaluation.items import ScoreCollector, prepare
 from hdbench.evaluation.opened_run import OpenedRun
-from hdbench.output.report.items import MAX_FIELD, ItemView, ShownField, Value, cut, item_views
-from hdbench.results.error_counts import item_errors
-from hdbench.results.items import ScoreCollector, prepare
+from hdbench.report.items import MAX_FIELD, ItemView, ShownField, Value, cut, item_views
 from hdbench.scoring.flatten import flatten
 from hdbench.space.context import SpaceContext
 from hdbench.space.views.example import MADE, write_example

@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.benchmarks.titles import Titles
+from hdbench.common.display.marks import mark
 from hdbench.common.templates import html_templates
 from hdbench.common.texts import decimal
 from hdbench.common.translation import translated
-from hdbench.display.marks import mark
 from hdbench.errors import changed
-from hdbench.output.report.items import cut
-from hdbench.output.report.page import MAX_MESSAGE
-from hdbench.results.result import Result
-from hdbench.results.summary import ResultSummary
-from hdbench.results.warning_texts import in_language
+from hdbench.evaluation.result import Result
+from hdbench.evaluation.summary import ResultSummary
+from hdbench.evaluation.warning_texts import in_language
+from hdbench.report.items import cut
+from hdbench.report.page import MAX_MESSAGE
 from hdbench.scoring.figure_titles import figure_heading, figure_title
 from hdbench.space.texts import text
 from hdbench.space.views.example import MADE

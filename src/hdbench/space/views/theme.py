@@ -1,4 +1,4 @@
-"""The Space's theme: Gradio's own names for the tokens of `hdbench.display.sheets`."""
+"""The Space's theme: Gradio's own names for the tokens of `hdbench.common.display.sheets`."""
 
 import gradio as gr
 

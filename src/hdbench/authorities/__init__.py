@@ -1,1 +1,0 @@
-"""Authority files: names of persons, places and subjects, and their identifiers."""

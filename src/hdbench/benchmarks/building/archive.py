@@ -1,0 +1,97 @@
+"""Files that make a dataset's folder an archive, readable without hdbench and ready to be cited."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.building.citation import Creator, creators
+from hdbench.benchmarks.building.licences import OPEN_LICENCES
+from hdbench.benchmarks.spec import BenchmarkSpec
+from hdbench.common.csv_files import Row, write_csv
+from hdbench.common.jsonio import read_jsonl
+from hdbench.common.regular_files import file_sha256
+
+CHECKSUMS = "SHA256SUMS"
+TABLE = "ground_truth.csv"
+CITATION = "CITATION.cff"
+_ANONYMOUS = Creator("Anonymous", True)
+
+
+def write_archive(spec: BenchmarkSpec, folder: Path) -> None:
+    """Write the ground truths as a table, what a citation needs, and the checksums of all files.
+
+    Args:
+        spec: what the dataset says about itself.
+        folder: the dataset's folder, with everything else in it.
+    """
+    _write_table(folder)
+    (folder / CITATION).write_text(
+        yaml.safe_dump(citation_cff(spec), sort_keys=False, allow_unicode=True), encoding="utf-8"
+    )
+    lines = [
+        f"{file_sha256(path)}  {path.relative_to(folder).as_posix()}\n" for path in _files(folder)
+    ]
+    (folder / CHECKSUMS).write_text("".join(lines), encoding="utf-8")
+
+
+def citation_cff(spec: BenchmarkSpec) -> dict[str, Any]:
+    """Return how to cite the dataset, in the Citation File Format 1.2.0.
+
+    Args:
+        spec: what the dataset says about itself.
+    """
+    return {
+        "cff-version": "1.2.0",
+        "message": "If you use this dataset, please cite it.",
+        "type": "dataset",
+        "title": spec.title,
+        "version": spec.version,
+        "authors": [_cff_author(creator) for creator in _creators(spec)],
+        **({"license": OPEN_LICENCES[spec.licence]} if spec.licence in OPEN_LICENCES else {}),
+    }
+
+
+def _creators(spec: BenchmarkSpec) -> list[Creator]:
+    own = [Creator(name, True) for name in spec.maintainers]
+    return creators(spec.citation) or own or [_ANONYMOUS]
+
+
+def _cff_author(creator: Creator) -> dict[str, str]:
+    family, comma, given_names = creator.name.partition(",")
+    if creator.is_organisation or not comma:
+        return {"name": creator.name}
+    return {"family-names": family.strip(), "given-names": given_names.strip()}
+
+
+def _write_table(folder: Path) -> None:
+    """Write the ground truths as a table, one row per value."""
+    write_csv(folder / TABLE, ("id", "field", "value"), _rows(folder / METADATA))
+
+
+def _rows(metadata: Path) -> Iterator[Row]:
+    for line in read_jsonl(metadata):
+        if (truth := line.value["ground_truth"]) is not None:
+            for path, value in _values(json.loads(truth), ""):
+                yield line.value["id"], path, value
+
+
+def _values(value: Any, path: str) -> Iterator[tuple[str, str | int | float]]:
+    """Yield the place of each value, and its text or number; anything else is written as JSON."""
+    if isinstance(value, dict) and value:
+        for name, inner in value.items():
+            yield from _values(inner, f"{path}.{name}" if path else name)
+    elif isinstance(value, list) and value:
+        for number, inner in enumerate(value):
+            yield from _values(inner, f"{path}[{number}]")
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield path, value
+    else:
+        yield path, json.dumps(value, ensure_ascii=False)
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())

@@ -1,0 +1,202 @@
+"""Checks of the values of each field over all ground truths."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from hdbench.benchmarks.building.checks.near_values import near_values
+from hdbench.benchmarks.building.checks.problems import EXAMPLES, Example, Problems, shown
+from hdbench.errors import Message
+
+MAX_FIELDS = 2_000
+"""Maximum number of fields that are looked at. Folders with more use values as names."""
+
+MAX_DISTINCT = 20_000
+"""Maximum number of different values kept of a field: with more, it is not a vocabulary."""
+
+MAX_LEAVES = 10_000
+"""Maximum number of values that are looked at in one ground truth."""
+
+FREQUENT = 5
+"""Minimum occurrences of a value that others may be misspellings of."""
+
+YEARS_SHARE = 0.8
+FEW_YEARS = 3
+"""Minimum share and number of years among a field's values for it to be a field for years."""
+
+_VALUE = 200
+"""Maximum number of characters of a value that is compared with others."""
+
+_YEAR = re.compile(r"[12]\d{3}", re.ASCII)
+_DATE = re.compile(
+    r"\d{1,2}\s*[./-]\s*(\d{1,2}|[IVX]{1,4})\s*[./-]\s*[12]\d{3}"  # 17.9.1912, 17. IX. 1912
+    r"|[12]\d{3}-\d{1,2}(-\d{1,2})?"  # 1912-09-17
+    r"|\d{1,2}\.?\s+[^\W\d]{3,10}\.?\s+[12]\d{3}"  # 17. September 1912
+)
+
+_TEXT, _NUMBER = Message("a text"), Message("a number")
+_OBJECT, _LIST = Message("an object"), Message("a list")
+_KINDS = {str: _TEXT, bool: Message("true or false"), int: _NUMBER, float: _NUMBER}
+_KINDS |= {dict: _OBJECT, list: _LIST}
+
+Path = tuple[str, ...]
+"""The names from the record inwards; `[]` is any item of a list."""
+
+
+class RowPlace(NamedTuple):
+    """A row of the metadata.
+
+    Attributes:
+        line: its line.
+        id: its id, if it has one.
+    """
+
+    line: int
+    id: str | None
+
+
+def dotted(path: Path) -> str:
+    """Return a path as a person writes it.
+
+    Example:
+        >>> dotted(("entries", "[]", "name"))
+        'entries[].name'
+    """
+    return ".".join(path).replace(".[]", "[]")
+
+
+def nodes_of(truth: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
+    """Yield the values in a ground truth at any depth, at most `MAX_LEAVES`."""
+    waiting: list[tuple[Path, Any]] = [((), truth)]
+    for _ in range(MAX_LEAVES):
+        if not waiting:
+            return
+        path, value = waiting.pop()
+        if path:
+            yield path, value
+        if isinstance(value, dict):
+            waiting += [((*path, name), inner) for name, inner in value.items()][::-1]
+        elif isinstance(value, list):
+            inner_path = (*path, "[]")
+            waiting += [(inner_path, inner) for inner in value[:MAX_LEAVES]][::-1]
+
+
+def is_blank(value: Any) -> bool:
+    """Return whether a value is null, blank or empty."""
+    return value is None or value in ("", [], {}) or (isinstance(value, str) and not value.strip())
+
+
+@dataclass
+class _Field:
+    """The values of one field, as far as they were looked at.
+
+    Attributes:
+        kinds: how many values are of each kind.
+        first: the first places of each kind.
+        values: text → how often it occurs, and the first place; None if there are too many.
+        years: how many values are years.
+        dates: how many are dates, and the first of them.
+    """
+
+    kinds: Counter[str] = field(default_factory=Counter)
+    first: dict[str, list[tuple[RowPlace, Any]]] = field(default_factory=dict)
+    values: dict[str, tuple[int, RowPlace]] | None = field(default_factory=dict)
+    years: int = 0
+    dates: list[tuple[RowPlace, str]] = field(default_factory=list)
+
+
+class FieldValues:
+    """Checker of values, which gets the ground truths one at a time.
+
+    Args:
+        problems: where to add what is wrong.
+    """
+
+    def __init__(self, problems: Problems) -> None:
+        self._problems = problems
+        self._fields: dict[Path, _Field] = {}
+        self._too_many: RowPlace | None = None
+
+    def add(self, nodes: Iterable[tuple[Path, Any]], place: RowPlace) -> None:
+        """Look at the values of one ground truth."""
+        for path, value in nodes:
+            if value is None or value == "":
+                continue
+            field_values = self._fields.get(path)
+            if field_values is None:
+                if len(self._fields) == MAX_FIELDS:
+                    self._too_many = self._too_many or place
+                    continue
+                field_values = self._fields[path] = _Field()
+            kind = _KINDS[type(value)]
+            field_values.kinds[kind] += 1
+            first = field_values.first.setdefault(kind, [])
+            if len(first) < EXAMPLES:
+                first.append((place, value))
+            if kind is _TEXT:
+                self._add_text(field_values, value, place)
+            elif kind is _NUMBER:
+                field_values.years += 1000 <= value < 3000  # noqa: PLR2004  as `_YEAR`
+
+    def _add_text(self, field_values: _Field, value: str, place: RowPlace) -> None:
+        if len(value) > _VALUE:
+            return
+        if field_values.values is not None:
+            count, first = field_values.values.get(value, (0, place))
+            field_values.values[value] = (count + 1, first)
+            if len(field_values.values) > MAX_DISTINCT:
+                field_values.values = None
+        if value[-1].isdecimal():
+            if _YEAR.fullmatch(value):
+                field_values.years += 1
+            elif _DATE.fullmatch(value):
+                field_values.dates.append((place, value))
+
+    def filled(self) -> set[Path]:
+        """Return the fields that have a text, number or truth value somewhere."""
+        return {
+            path
+            for path, field_values in self._fields.items()
+            if field_values.kinds.keys() - {_OBJECT, _LIST}
+        }
+
+    def check(self) -> None:
+        """Add what is wrong with the fields seen."""
+        if self._too_many is not None:
+            self._problems.add("many_fields", Example(*self._too_many), most=MAX_FIELDS)
+        for path, field_values in self._fields.items():
+            name = dotted(path)
+            self._check_kinds(name, field_values)
+            if field_values.dates and field_values.years >= FEW_YEARS:
+                count = field_values.kinds[_TEXT] + field_values.kinds[_NUMBER]
+                if field_values.years >= YEARS_SHARE * count:
+                    for place, value in field_values.dates:
+                        self._problems.add(
+                            "date_for_year", Example(*place, shown(value)), field=name
+                        )
+            self._check_rare(name, field_values)
+
+    def _check_kinds(self, name: str, field_values: _Field) -> None:
+        (most, _), *others = field_values.kinds.most_common()
+        for kind, count in others:
+            at = (Example(*place, shown(value)) for place, value in field_values.first[kind])
+            self._problems.add("mixed_types", *at, field=name, times=count, kind=kind, most=most)
+
+    def _check_rare(self, name: str, field_values: _Field) -> None:
+        if not field_values.values or 2 * len(field_values.values) > field_values.kinds[_TEXT]:
+            return
+        once = [value for value, (count, _) in field_values.values.items() if count == 1]
+        frequent = [value for value, (count, _) in field_values.values.items() if count >= FREQUENT]
+        for value, like in near_values(once, frequent):
+            count, _ = field_values.values[like]
+            example = Message(
+                "{value} ({like} {count:,} times)",
+                value=shown(value),
+                like=shown(like),
+                count=count,
+            )
+            self._problems.add(
+                "rare_value", Example(*field_values.values[value][1], example), field=name
+            )

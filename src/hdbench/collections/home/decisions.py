@@ -1,0 +1,395 @@
+"""The plan of a collection, and what came of it: what its files say."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
+
+from hdbench.benchmarks.benchmark import METADATA, PEOPLE, Benchmark, load_benchmark
+from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.collections.home.background import TaskView
+from hdbench.collections.home.stamped import Stamped, is_as_new, stamp_of
+from hdbench.collections.home.state import Decided
+from hdbench.collections.trust.applied_folder import (
+    APPLIED,
+    CONTROL,
+    DECISION,
+    PLAN,
+    WORK_LIST,
+    Applied,
+    read_applied,
+    read_begun,
+)
+from hdbench.collections.trust.applying import apply
+from hdbench.collections.trust.control import ControlSample, check_control, read_control
+from hdbench.collections.trust.deciding import decide
+from hdbench.collections.trust.decision import Decision
+from hdbench.collections.trust.decision_page import decision_page
+from hdbench.collections.trust.finishing import LAST
+from hdbench.collections.trust.learned_files import PROBABILITIES, learned_file, read_learned
+from hdbench.collections.trust.learning import second_reading
+from hdbench.collections.trust.likely import likely_in_words, likely_shares
+from hdbench.collections.trust.plan import Plan, PlanOptions, make_plan, read_plan, write_plan
+from hdbench.collections.trust.sealed import kind_of
+from hdbench.collections.trust.states import doubtful_values
+from hdbench.collections.trust.work import SECONDS_PER_VALUE, work_left
+from hdbench.collections.truth.checking.checked_values import CheckedValues
+from hdbench.collections.truth.checking.queue import ReadingStage
+from hdbench.collections.truth.working.worked_values import WorkedValues
+from hdbench.common.os_errors import write_errors
+from hdbench.errors import HdbenchError, Message
+
+if TYPE_CHECKING:
+    from hdbench.collections.home.collection import Collection
+
+DECIDING, CONTROLLING = "decide", "control"
+"""The names of work that decides, and that counts what is wrong in the control sample."""
+
+DECISIONS = "decisions"
+"""The folder, beside the collection, of the plans that are made here."""
+
+OUT = "out"
+"""The folder, beside a plan that was made here, in which it is applied."""
+
+FINISHED = "finished"
+"""The folder of the finished records, in that one."""
+
+
+@dataclass(frozen=True)
+class DecisionView:
+    """What the files say of a decision.
+
+    Attributes:
+        decided: it in short.
+        plan_file: the plan.
+        plan: its content.
+        plan_hash: its hash.
+        stage: the values that people read now: of the plan, or of the control sample.
+        out: the folder in which it is applied, whether it is there or not.
+        applied: what came of that; None if it is not finished.
+        left: field → how many of its doubtful values are left for people.
+        decision: the decision that was applied; None if none was.
+        control: the control sample; None without one.
+    """
+
+    decided: Decided = field(default_factory=Decided)
+    plan_file: Path = Path()
+    plan: Plan | None = None
+    plan_hash: str = ""
+    stage: ReadingStage | None = None
+    out: Path = Path()
+    applied: Applied | None = None
+    left: Mapping[str, int] = field(default_factory=dict)
+    decision: Decision | None = None
+    control: ControlSample | None = None
+
+    @property
+    def problem(self) -> str:
+        """Return why its files cannot be used; empty if they can."""
+        return self.decided.problem
+
+    @property
+    def to_read(self) -> int:
+        """Return how many of the values that people read now nobody has read."""
+        return self.decided.to_control if self.applied else self.decided.to_read
+
+    @property
+    def is_learned(self) -> bool:
+        """Return whether it was learned from the first stage."""
+        return self.decided.is_learned
+
+    @property
+    def to_work_off(self) -> int:
+        """Return how many doubtful values are left."""
+        return self.decided.to_work_off
+
+    @property
+    def stage_size(self) -> int:
+        """Return how many values people read now, those that are read included."""
+        return len(self.stage.values) if self.stage else 0
+
+    @property
+    def seconds(self) -> float:
+        """Return how many seconds a person takes for a value, as measured or assumed."""
+        return (self.decision and self.decision.seconds) or SECONDS_PER_VALUE
+
+
+class _PlanFile(NamedTuple):
+    """Content of a plan's file, and its hash."""
+
+    plan: Plan
+    hash: str
+
+
+class _AppliedFiles(NamedTuple):
+    """Content of the files of a folder in which a plan is applied, and a hash."""
+
+    applied: Applied
+    decision: Decision
+    control: ControlSample
+    control_hash: str
+
+
+class Decisions:
+    """The decisions about a collection, in files beside it.
+
+    Plans that commands made beside the collection, or in a folder there, count as well; the last
+    one that was made is shown.
+
+    Args:
+        collection: the collection.
+    """
+
+    def __init__(self, collection: "Collection") -> None:
+        self._collection = collection
+        self._reading = Lock()
+        self._plans: dict[Path, Stamped[_PlanFile | None]] = {}
+        self._learned: dict[Path, Stamped[ReadingStage]] = {}
+        self._applied: dict[Path, Stamped[_AppliedFiles]] = {}
+        self._checked: CheckedValues | None = None
+        self._page: tuple[tuple[object, ...], str] = (), ""
+        self._left: dict[Path, Stamped[Counter[str]]] = {}
+
+    def view(self) -> DecisionView:
+        """Return what the files say now."""
+        with self._reading:
+            try:
+                return self._view()
+            except HdbenchError as error:
+                return DecisionView(Decided(problem=error.message))
+
+    def has_plan(self) -> bool:
+        """Return whether a plan rests on the dataset as it is."""
+        with self._reading:
+            return self._last_plan() is not None
+
+    def planned_items(self) -> int | None:
+        """Return the number of items that a plan is for; None if there is no usable one."""
+        with self._reading, suppress(HdbenchError):  # `view` says what is wrong
+            if last := self._last_plan():
+                return last[1].plan.items
+        return None
+
+    def dataset(self) -> Benchmark:
+        """Return the dataset under the name that commands know it by.
+
+        Raises:
+            HdbenchError: it is not built.
+        """
+        loaded = load_benchmark(str(self._collection.built))
+        return replace(loaded, id=self._collection.built_name)
+
+    def make(self, runs: Sequence[Path], options: PlanOptions) -> Message:
+        """Draw the values to read first, and write the plan into a folder of its own.
+
+        Args:
+            runs: the runs, the preferred one first.
+            options: the options.
+
+        Returns:
+            What it is likely to let through.
+
+        Raises:
+            HdbenchError: see `make_plan`; or the collection cannot be built.
+        """
+        self._collection.ensure_built()
+        plan = make_plan(self.dataset(), runs, options)
+        folder = self._new_folder()
+        # The folder of all of them can then be moved.
+        named = [
+            run.model_copy(update={"path": os.path.relpath(run.path, folder)}) for run in plan.runs
+        ]
+        plan = plan.model_copy(update={"runs": tuple(named)})
+        write_plan(folder / PLAN, plan, self._collection.built)
+        return likely_in_words(likely_shares(plan, self.dataset(), folder / PLAN))
+
+    def deciding(self, view: DecisionView) -> TaskView:
+        """Return the work that decides by the plan, all of whose values are read."""
+        return self._collection.background.computed(
+            DECIDING, self._stamp(view), lambda: self._decide(view)
+        )
+
+    def controlling(self, view: DecisionView) -> TaskView:
+        """Return the work that counts what is wrong in the control sample, which is read."""
+        return self._collection.background.computed(
+            CONTROLLING,
+            (view.out, self._stamp(view)),
+            lambda: check_control(view.out, self.dataset()),
+        )
+
+    def signed_page(self, view: DecisionView, decision: Decision, language: str) -> str:
+        """Return the page of a decision, for the person who signs it."""
+        stamp = (language, *self._stamp(view))
+        if self._page[0] != stamp:
+            page = decision_page(decision, work_left(decision), self.dataset(), language)
+            self._page = stamp, page
+        return self._page[1]
+
+    def _stamp(self, view: DecisionView) -> tuple[object, ...]:
+        """Return what a decision depends on: it changes with the plan's files and what was read."""
+        built, plan_file = self._collection.built, view.plan_file
+        beside = (plan_file, learned_file(plan_file), plan_file.with_name(PROBABILITIES))
+        paths = (*beside, built / PEOPLE, built / DESCRIPTION)
+        runs = view.plan.runs if view.plan else ()
+        return tuple(map(stamp_of, (*paths, *(plan_file.parent / run.path for run in runs))))
+
+    def _decide(self, view: DecisionView) -> Decision:
+        assert view.plan is not None  # noqa: S101  the caller looked
+        return decide(view.plan, self.dataset(), view.plan_file)
+
+    def apply(self, view: DecisionView, control: int) -> Applied:
+        """Apply the plan; after an interruption, it resumes where it stopped.
+
+        Args:
+            view: what the files say.
+            control: how many values the control sample has.
+
+        Raises:
+            HdbenchError: see `hdbench.collections.trust.applying.apply`.
+        """
+        assert view.plan is not None  # noqa: S101  the caller looked
+        return apply(view.plan, self.dataset(), view.plan_file, view.out, control=control)
+
+    def _new_folder(self) -> Path:
+        parent, name = self._collection.beside / DECISIONS, self._collection.spec.name
+        number = 1
+        while (folder := parent / (name if number == 1 else f"{name}-{number}")).exists():
+            number += 1
+        with write_errors(folder):
+            folder.mkdir(parents=True)
+        return folder
+
+    def _folders(self) -> Iterator[Path]:
+        """Yield the folders in which plans, and applied plans, may be."""
+        beside = self._collection.beside
+        yield beside
+        for parent in (beside, beside / DECISIONS):
+            if parent.is_dir():
+                with os.scandir(parent) as entries:
+                    folders = [
+                        Path(entry) for entry in entries if entry.is_dir(follow_symlinks=False)
+                    ]
+                yield from folders
+                if parent != beside:
+                    yield from (folder / OUT for folder in folders)
+
+    def _last_plan(self) -> tuple[Path, _PlanFile, Path | None] | None:
+        """Return the plan that was made last, its file, and the folder in which it is applied."""
+        plans: dict[Path, _PlanFile] = {}
+        applied: dict[str, Path] = {}
+        name = self._collection.spec.name
+        for folder in self._folders():
+            file = self._plan_in(folder)
+            if file is None or file.plan.as_planned.name != name:
+                continue
+            if (folder / DECISION).is_file():
+                applied[file.hash] = folder
+            else:
+                plans[folder / PLAN] = file
+        if not plans:
+            return None
+        path = max(plans, key=lambda path: (plans[path].plan.created, path))
+        return path, plans[path], applied.get(plans[path].hash)
+
+    def _plan_in(self, folder: Path) -> _PlanFile | None:
+        path = folder / PLAN
+        if not path.is_file() or path.is_symlink():
+            return None
+
+        def read() -> _PlanFile | None:
+            plan = read_plan(path) if kind_of(path) == "plan" else None
+            return _PlanFile(plan, plan.hash()) if plan else None
+
+        return self._plans.setdefault(path, Stamped(read, [path])).get()
+
+    def _view(self) -> DecisionView:
+        last = self._last_plan()
+        if last is None:
+            return DecisionView()
+        plan_file, (plan, plan_hash), out = last
+        if self._checked is None:
+            self._checked = CheckedValues(self._collection.built)
+        self._checked.refresh()
+        out_or_new = out or plan_file.with_name(OUT)
+        view = DecisionView(Decided(planned=True), plan_file, plan, plan_hash, out=out_or_new)
+        if out is None or not (out / APPLIED).is_file():
+            return self._reading_view(view)
+        return self._applied_view(view)
+
+    def _is_finished(self, out: Path) -> bool:
+        """Return whether the records have all that people decided."""
+        written = stamp_of(out / FINISHED / LAST)
+        return is_as_new(written, [stamp_of(self._collection.built / PEOPLE)])
+
+    def _reading_view(self, view: DecisionView) -> DecisionView:
+        assert view.plan is not None  # noqa: S101  the caller looked
+        assert self._checked is not None  # noqa: S101
+        plan = view.plan
+        stage = ReadingStage("learn", plan.first_stage, plan.case)
+        is_learned = learned_file(view.plan_file).exists()
+        if is_learned:
+            file = view.plan_file
+            read = Stamped(lambda: _second_stage(plan, file), [file, learned_file(file)])
+            stage = self._learned.setdefault(file, read).get()
+        decided = Decided(
+            planned=True,
+            sample=len(stage.values),
+            to_read=len(stage.to_read(self._checked.readings(view.plan_hash))),
+            is_learned=is_learned,
+        )
+        return replace(view, decided=decided, stage=stage)
+
+    def _applied_view(self, view: DecisionView) -> DecisionView:
+        assert self._checked is not None  # noqa: S101  the caller looked
+        out = view.out
+        files = [out / name for name in (APPLIED, DECISION, PLAN)]
+        read = Stamped(lambda: _applied_in(out), [*files, out / CONTROL])
+        applied, decision, control, control_hash = self._applied.setdefault(out, read).get()
+        stage = ReadingStage("control", control.values, control.case)
+        left = self._left.setdefault(out, self._left_in(out)).get()
+        decided = Decided(
+            planned=True,
+            is_learned=True,
+            is_applied=True,
+            to_control=len(stage.to_read(self._checked.readings(control_hash))),
+            to_work_off=left.total(),
+            accepted=applied.taken,
+            values=applied.taken + applied.checked + sum(applied.check.values()),
+            is_finished=self._is_finished(out),
+        )
+        return replace(
+            view,
+            decided=decided,
+            stage=stage,
+            applied=applied,
+            left=left,
+            decision=decision,
+            control=control,
+        )
+
+    def _left_in(self, out: Path) -> Stamped[Counter[str]]:
+        """Return what counts, by field, the doubtful values that nobody has read or decided."""
+        built = self._collection.built
+        files = [out / APPLIED, out / WORK_LIST, built / METADATA, built / PEOPLE]
+
+        doubtful = Stamped(lambda: frozenset(doubtful_values(out, self.dataset())), files)
+
+        def counted() -> Counter[str]:
+            worked = WorkedValues(built, read_applied(out).values_sha256)
+            return Counter(key.field for key in doubtful.get() - worked.current().keys())
+
+        return Stamped(counted, files)
+
+
+def _second_stage(plan: Plan, plan_file: Path) -> ReadingStage:
+    return second_reading(plan, read_learned(plan, plan_file))
+
+
+def _applied_in(out: Path) -> _AppliedFiles:
+    _, decision = read_begun(out)
+    control = read_control(out / CONTROL)
+    return _AppliedFiles(read_applied(out), decision, control, control.hash())

@@ -1,0 +1,365 @@
+"""Collections and additions that are being made, in hidden folders beside the collections."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from pathlib import Path, PurePath, PurePosixPath
+from threading import Lock
+
+from pydantic import Field
+
+from hdbench.answers.cells import Kind
+from hdbench.answers.columns import Column
+from hdbench.answers.members import Zip
+from hdbench.answers.table_files import first_rows
+from hdbench.answers.tables import Row
+from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.collections.home.collection import SCHEMA
+from hdbench.collections.home.stamped import Stamped
+from hdbench.collections.home.uploads import UploadedFile, checked_name
+from hdbench.collections.new.adding import add_items, plan_addition, read_addition
+from hdbench.collections.new.media import KINDS, pages_in
+from hdbench.collections.new.plan import (
+    CollectionPlan,
+    CollectionRequest,
+    Sources,
+    check_new_name,
+    columns_of,
+    make_plan,
+    read_sources,
+)
+from hdbench.collections.new.writing import write_collection
+from hdbench.collections.truth.media import BrowserImage, small_picture
+from hdbench.common.checked import Strict, validate
+from hdbench.common.jsonio import parse_file, write_json
+from hdbench.common.os_errors import write_errors
+from hdbench.common.regular_files import read_text
+from hdbench.errors import HdbenchError
+
+MAX_UNPACKED = 64 * 2**30
+"""Maximum number of bytes of a ZIP's images, unpacked."""
+
+TABLES = (".csv", ".tsv", ".xlsx", ".ods")
+"""Endings of tables, in which a person can choose the row with the headings."""
+
+ID = "id"
+"""Where the column goes that names the items."""
+
+NOT_USED = "-"
+"""Where a column goes that is not used."""
+
+NEW, ADDED = ".new", ".add"
+"""Endings of the folders' names: of new collections, and of items that are added to one."""
+
+_REQUEST = "request.json"
+_MAX_REQUEST = 2**20
+
+
+class DraftRequest(Strict):
+    """What is known of a draft; see `CollectionRequest`.
+
+    Attributes:
+        title: what people call it.
+        licence: its license.
+        language: the language of its items.
+        images: the folder with the scans; empty for those that were sent.
+        boxes: whether each image in a folder is an item; see `find_media`.
+        truth: the table or other ground truth; empty if there is none.
+        header: the row of the table with the headings; empty if it is to be found.
+        columns: column → where it goes, where that was changed.
+        kinds: column → what it is read as, where that was changed.
+        fields: the fields to be filled in if there is no ground truth.
+    """
+
+    title: str = ""
+    licence: str = "other"
+    language: str = "und"
+    images: str = ""
+    boxes: bool = False
+    truth: str = ""
+    header: str = ""
+    columns: Mapping[str, str] = Field(default_factory=dict)
+    kinds: Mapping[str, Kind] = Field(default_factory=dict)
+    fields: str = ""
+
+
+class CollectionDraft:
+    """Scans that are going to be a collection, or a part of one.
+
+    Args:
+        folder: its hidden folder, whose name ends with `NEW` or `ADDED`.
+
+    Attributes:
+        folder: same as in Args.
+        name: the collection's name.
+        place: the folder that the collection's folder is in, or is going to be in.
+        is_addition: whether the collection is there already.
+        collection: the collection's folder.
+        writing: held while it is written, so that it is only once.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.place, self.writing = folder, folder.parent, Lock()
+        self.is_addition = folder.name.endswith(ADDED)
+        self.name = folder.name.removeprefix(".").removesuffix(ADDED if self.is_addition else NEW)
+        self.collection = self.place / self.name
+        self._sources: tuple[object, Stamped[Sources]] | None = None
+
+    @classmethod
+    def of_new(cls, place: Path, name: str, title: str) -> "CollectionDraft":
+        """Begin a collection, or resume one of that name.
+
+        Raises:
+            HdbenchError: the name cannot be used, or nothing can be written there.
+        """
+        check_new_name(name, place)
+        draft = cls(_made(place / f".{name}{NEW}"))
+        draft.change(title=title)
+        return draft
+
+    @classmethod
+    def of_addition(cls, collection: Path) -> "CollectionDraft":
+        """Begin an addition to a collection, or resume the one that was begun.
+
+        Raises:
+            HdbenchError: nothing can be written there.
+        """
+        return cls(_made(collection.with_name(f".{collection.name}{ADDED}")))
+
+    def write(self) -> None:
+        """Write what is planned, and remove the draft.
+
+        Raises:
+            HdbenchError: see `plan`; or something cannot be written.
+        """
+        plan = self.plan()
+        if self.is_addition:
+            with write_errors(self.folder):
+                copies = tempfile.TemporaryDirectory(prefix="ready-", dir=self.folder)
+            with copies as scratch:
+                add_items(plan, self.collection, Path(scratch))
+        else:
+            write_collection(plan, self.place)
+        self.remove()
+
+    @property
+    def scans(self) -> Path:
+        """Return the folder of the scans that were sent."""
+        return self.folder / "scans"
+
+    def requested(self) -> DraftRequest:
+        """Return what is known so far.
+
+        Raises:
+            HdbenchError: its file is damaged.
+        """
+        path = self.folder / _REQUEST
+        if not path.is_file():
+            return DraftRequest()
+        return validate(DraftRequest, parse_file(read_text(path, _MAX_REQUEST), path), path)
+
+    def change(self, **values: object) -> None:
+        """Change what is known.
+
+        Raises:
+            HdbenchError: a value is not a text, or cannot be written; or nothing could be planned
+                with it any more. Then nothing is changed.
+        """
+        path = self.folder / _REQUEST
+        requested = validate(DraftRequest, self.requested().model_dump() | values, path)
+        if self._sources is not None and values.get("columns") and requested.truth:
+            self._planned(requested, self._sources[1].get())
+        write_json(path, requested.model_dump(mode="json"))
+
+    def add_scan(self, given: UploadedFile) -> None:
+        """Take in a scan, a PDF, or a ZIP of them.
+
+        Raises:
+            HdbenchError: it is something else, damaged, or of another kind than the others; or a
+                ZIP has such a file, is too large, or leads elsewhere. Then nothing is taken in.
+        """
+        if given.name.suffix.lower() == ".zip":
+            self._unpack(given)
+        elif given.name.suffix.lower() not in KINDS:
+            raise HdbenchError(
+                "{place}: neither an image (JPEG, PNG, WebP, TIFF) nor a PDF, a text or a ZIP",
+                place=given.name,
+            )
+        else:
+            self._take_in([(given.path, given.name)])
+        self.change(images="")
+
+    def remove_scans(self) -> None:
+        """Take all scans back, so that others can be sent; all else that is known stays."""
+        shutil.rmtree(self.scans, ignore_errors=True)
+        self._sources = None
+        self.change(images="")
+
+    def add_truth(self, given: UploadedFile) -> None:
+        """Take in a table, or another ground truth.
+
+        Raises:
+            HdbenchError: it cannot be written.
+        """
+        folder = self.folder / "truth"
+        with write_errors(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            given.path.replace(folder / given.name.name)
+        self._sources = None
+        self.change(truth=str(folder / given.name.name), header="", columns={}, kinds={})
+
+    def plan(self) -> CollectionPlan:
+        """Return what would be written.
+
+        Raises:
+            HdbenchError: what is there so far is not enough, or cannot be used.
+        """
+        return self._planned(self.requested(), self.sources())
+
+    def columns(self) -> Sequence[Column]:
+        """Return the columns of the table; none if there is no usable one."""
+        with suppress(HdbenchError):
+            return columns_of(self._collection_request(self.requested()), self.sources())
+        return ()
+
+    def first_rows(self) -> Sequence[Row]:
+        """Return the first rows of the table as they are; none if the ground truth is no table."""
+        truth = Path(self.requested().truth)
+        if truth.suffix.lower() not in TABLES:
+            return ()
+        with suppress(HdbenchError):  # the plan says what is wrong
+            return first_rows(truth)
+        return ()
+
+    def picture(self, number: int) -> BrowserImage:
+        """Return a small picture of the first page of an item, by its place.
+
+        Raises:
+            HdbenchError: there is no such item, or its file cannot be shown.
+        """
+        items = self.sources().media.items
+        if number >= len(items):
+            raise HdbenchError("there is no such item")
+        return small_picture(items[number].pages[0].path)
+
+    def use_of(self, column: Column) -> str:
+        """Return where a column goes, as `CollectionRequest.columns` has it."""
+        if column.key:
+            return ID
+        return self.requested().columns.get(column.title) or column.path or NOT_USED
+
+    def sources(self) -> Sources:
+        """Return what there is, read again only if it has changed.
+
+        Raises:
+            HdbenchError: a file is unusable.
+        """
+        requested = self.requested()
+        key = requested.model_copy(update={"columns": {}, "kinds": {}, "fields": ""})
+        if self._sources is None or self._sources[0] != key:
+            files = [Path(name) for name in (requested.images, requested.truth) if name]
+            if self.is_addition:
+                files += [self.collection / name for name in (METADATA, DESCRIPTION, SCHEMA)]
+            self._sources = key, Stamped(self._read, files)
+        return self._sources[1].get()
+
+    def remove(self) -> None:
+        """Remove the draft, with the copies of what was sent."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self._sources = None
+
+    def _read(self) -> Sources:
+        requested = self._collection_request(self.requested())
+        if self.is_addition:
+            return read_addition(self.collection, requested)
+        return read_sources(requested, self.place)
+
+    def _planned(self, requested: DraftRequest, sources: Sources) -> CollectionPlan:
+        plan = plan_addition if self.is_addition else make_plan
+        return plan(self._collection_request(requested), sources)
+
+    def _collection_request(self, requested: DraftRequest) -> CollectionRequest:
+        return CollectionRequest(
+            self.name,
+            Path(requested.images) if requested.images else self.scans,
+            Path(requested.truth) if requested.truth else None,
+            columns=requested.columns if requested.truth else {},
+            kinds=requested.kinds if requested.truth else {},
+            boxes=requested.boxes,
+            header_rows=requested.header or None,
+            fields=[name.strip() for name in requested.fields.split(",") if name.strip()],
+            title=requested.title,
+            licence=requested.licence,
+            language=requested.language,
+        )
+
+    def _take_in(self, files: Sequence[tuple[Path, PurePosixPath]]) -> None:
+        """Move files to the scans, unless one would keep the others from being used."""
+        first: PurePath | None = _first_scan(self.scans)
+        for path, name in files:
+            if not _is_text(name):
+                first = first or name
+                if KINDS[name.suffix.lower()] != KINDS[first.suffix.lower()]:
+                    raise HdbenchError(
+                        "{place}: is not of the same kind as {other}: images and PDFs are "
+                        "collections of their own",
+                        place=name,
+                        other=first.name,
+                    )
+            for _ in pages_in(path):
+                pass
+        for path, name in files:
+            target = self.scans / name
+            with write_errors(target):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                path.replace(target)
+        self._sources = None  # a page in an item's folder does not change the outer one
+
+    def _unpack(self, given: UploadedFile) -> None:
+        with closing(Zip(given.path, given.name.name)) as archive:
+            names = [name for name in (*archive.names, *archive.others) if _is_scan(name)]
+            if sum(map(archive.size, names)) > MAX_UNPACKED:
+                raise HdbenchError(
+                    "{place}: more than {most} GiB unpacked: unpack it, and give the folder",
+                    place=given.name,
+                    most=MAX_UNPACKED >> 30,
+                )
+            if not names:
+                raise HdbenchError("{place}: no images or PDFs in it", place=given.name)
+            files, inside = [], given.path.with_name("unpacked")
+            for name in names:
+                copy, target = archive.unpacked(name, given.path.parent), checked_name(name)
+                with write_errors(self.scans):
+                    (inside / target).parent.mkdir(parents=True, exist_ok=True)
+                    files.append((copy.replace(inside / target), target))
+            self._take_in(files)
+
+
+def _made(folder: Path) -> Path:
+    with write_errors(folder):
+        folder.mkdir(exist_ok=True)
+    return folder
+
+
+def _first_scan(folder: Path) -> Path | None:
+    """Return some image or PDF in a folder, of which there may be thousands; None without any."""
+    with suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            path = Path(entry.path)
+            found = _first_scan(path) if entry.is_dir() else None if _is_text(path) else path
+            if found:
+                return found
+    return None
+
+
+def _is_text(path: PurePath) -> bool:
+    """Return whether a file is a text, which is passed over beside images or PDFs."""
+    return KINDS[path.suffix.lower()] == "text"
+
+
+def _is_scan(name: str) -> bool:
+    return Path(name).suffix.lower() in KINDS

@@ -1,0 +1,208 @@
+"""Fields of a collection that are added, renamed, retyped or removed, and all that names them."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hdbench.answers.cells import Kind, cell_of, is_of, value_of
+from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.collections.home.collection import PROMPT, SCHEMA, Collection
+from hdbench.collections.new.prompt import shape
+from hdbench.collections.new.rules import COMPARE
+from hdbench.collections.new.schema import titles_of
+from hdbench.collections.new.writing import yaml_of
+from hdbench.collections.truth.folding import Stage
+from hdbench.collections.truth.store import Store
+from hdbench.common.checked import parse_yaml
+from hdbench.common.folder_files import text_in
+from hdbench.common.jsonio import parse_file, write_json, write_whole
+from hdbench.errors import HdbenchError, Message
+
+KINDS: Mapping[Kind, dict[str, Any]] = {
+    "text": {"type": ["string", "null"]},
+    "integer": {"type": ["integer", "null"]},
+    "number": {"type": ["number", "null"]},
+    "boolean": {"type": ["boolean", "null"]},
+    "list": {"type": ["array", "null"], "items": {"type": ["string", "null"]}},
+}
+"""What a field can hold → its schema."""
+
+_Fields = dict[str, Any]
+
+
+def change_field(collection: Collection, person: str, old: str, new: str, kind: str) -> bool:
+    """Change a field in the schema, the ground truths, the rules and the prompt.
+
+    The schema comes last: whoever is interrupted can do it again.
+
+    Args:
+        collection: the collection.
+        person: the name of whoever changes it.
+        old: the field's path, without `[]`; empty to add one.
+        new: its name from now on; empty to remove it.
+        kind: what it holds then: one of `KINDS`, or empty for what it held.
+
+    Returns:
+        Whether the prompt says so as well; it does not if it describes the fields in its own way.
+
+    Raises:
+        HdbenchError: it cannot be changed; nothing is.
+    """
+    if collection.decisions.has_plan():
+        raise HdbenchError("a decision is planned on the fields as they are")
+    outer, _, name = old.rpartition(".")
+    if (new and any(sign in new for sign in ".[]")) or not (new or old):
+        raise HdbenchError("{name!r}: a field's name has no dot or bracket", name=new[:100])
+    place = collection.folder / SCHEMA
+    schema = parse_file(text_in(collection.folder, SCHEMA), place)
+
+    def in_schema(fields: _Fields) -> _Fields:
+        if old and name not in fields:
+            raise HdbenchError("{name}: there is no such field", name=old[:100])
+        if new != name and new in fields:
+            raise HdbenchError("{name}: there is a field of that name already", name=new[:100])
+        if not old:
+            return fields | {new: titles_of(new) | KINDS[_kind(kind or "text")]}
+        field = fields[name]
+        if kind:
+            named = {key: field[key] for key in ("title", "titles") if key in field}
+            field = named | KINDS[_kind(kind)]
+        return _replaced(fields, name, new, field)
+
+    def in_properties(part: _Fields) -> _Fields:
+        required = [new if each == name else each for each in part.get("required", [])]
+        return part | {
+            "properties": in_schema(part["properties"]),
+            "required": [each for each in required if each],
+        }
+
+    changed = _within(
+        schema,
+        [step for each in outer.split(".") if each for step in ("properties", each)],
+        in_properties,
+    )
+    if old:
+        _change_truths(collection, person, old, new, _kind(kind) if kind else None)
+        _change_rules(collection, old, ".".join(filter(None, (outer, new))) if new else "", kind)
+    prompt = text_in(collection.folder, PROMPT)
+    write_whole(collection.folder / PROMPT, prompt.replace(shape(schema), shape(changed)).encode())
+    write_json(place, changed)
+    return shape(schema) in prompt
+
+
+def _kind(given: str) -> Kind:
+    for kind in KINDS:
+        if kind == given:
+            return kind
+    raise HdbenchError("{kind}: not a kind of field", kind=given[:100])
+
+
+def _replaced(fields: _Fields, old: str, new: str, value: Any) -> _Fields:
+    """Return fields of which one has another name and value, at its place; none without a name."""
+    return {
+        (new if name == old else name): (value if name == old else each)
+        for name, each in fields.items()
+        if name != old or new
+    }
+
+
+def _within(whole: Any, path: list[str], change: Callable[[_Fields], _Fields]) -> Any:
+    """Return an object in which the object at a path is changed; as it is, if there is none."""
+    if not isinstance(whole, dict) or (path and path[0] not in whole):
+        return whole
+    if not path:
+        return change(whole)
+    return whole | {path[0]: _within(whole[path[0]], path[1:], change)}
+
+
+def _change_truths(
+    collection: Collection, person: str, old: str, new: str, kind: Kind | None
+) -> None:
+    *outer, name = old.split(".")
+    with Store(collection.folder, person) as store:
+        states = store.states()
+        if any(state.stage in (Stage.own, Stage.others) for state in states):
+            raise HdbenchError(
+                "several people are reading the same items, each alone: change fields when they "
+                "are done"
+            )
+
+        def changed(item: str) -> Callable[[_Fields], _Fields]:
+            def in_record(record: _Fields) -> _Fields:
+                if name not in record:
+                    return record
+                value = _converted(record[name], kind, item) if kind and new else record[name]
+                return _replaced(record, name, new, value)
+
+            return in_record
+
+        records = [
+            (state, _within(state.record, outer, changed(state.item)))
+            for state in states
+            if state.record is not None
+        ]
+        for state, record in records:
+            if record != state.record:
+                made = state.made
+                store.change(
+                    *(state.item, "ground_truth", "", record),
+                    after=(state.head or {}).get("ground_truth"),
+                    how=made.how if made else "imported",
+                    model=made.model if made else None,
+                )
+
+
+def _converted(value: Any, kind: Kind, item: str) -> Any:
+    """Return a value as one of another kind.
+
+    Raises:
+        HdbenchError: it is none.
+    """
+    if value is None or (value == "" and kind != "text"):
+        return None
+    if kind == "list":
+        return value if isinstance(value, list) else [cell_of(value)]
+    if isinstance(value, list):
+        value = "; ".join(map(cell_of, value))
+    converted = value_of(cell_of(value), kind)
+    if not is_of(converted, kind):
+        raise HdbenchError(
+            "{item}: {value!r} is not of the kind {kind}: change it first; nothing was changed",
+            item=item,
+            value=cell_of(value)[:100],
+            kind=Message(kind),
+        )
+    return converted
+
+
+def _change_rules(collection: Collection, old: str, new: str, kind: str) -> None:
+    """Change what the metric's options say of a field."""
+    path = collection.folder / DESCRIPTION
+    spec = parse_yaml(text_in(collection.folder, DESCRIPTION))
+    protocols = {
+        name: _renamed(options, old, new) for name, options in spec.get("protocols", {}).items()
+    }
+    for options in protocols.values() if kind else ():
+        compare = {path: how for path, how in options.get("compare", {}).items() if path != new}
+        options["compare"] = compare | ({new: COMPARE[kind]} if kind in COMPARE else {})
+    if protocols != spec.get("protocols", {}):
+        write_whole(path, yaml_of(spec | {"protocols": protocols}).encode())
+
+
+def _renamed(options: Any, old: str, new: str) -> Any:
+    """Return options in which a field, or a list of that name, has another name; or is left out."""
+
+    def name_of(each: Any) -> Any:
+        if not isinstance(each, str) or each.removesuffix("[]") != old:
+            return each
+        return new and new + each.removeprefix(old)
+
+    if isinstance(options, dict):
+        return {
+            name_of(name): _renamed(each, old, new)
+            for name, each in options.items()
+            if name_of(name) != "" or name == ""
+        }
+    if isinstance(options, list):
+        named = [(each, name_of(each)) for each in options]
+        return [_renamed(name, old, new) for each, name in named if name != "" or each == ""]
+    return options

@@ -1,0 +1,93 @@
+"""Values of the ground truth that most good models contradict, and the editor to correct them."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.benchmarks.titles import FieldTitles
+from hdbench.collections.home.collection import Collection
+from hdbench.collections.home.comparison import stamp_of_runs, usable
+from hdbench.collections.home.page import Done, HomePage, Visit
+from hdbench.collections.home.pages.truth import open_editor
+from hdbench.collections.home.stamped import stamp_of
+from hdbench.collections.truth.editor import Editor
+from hdbench.errors import HdbenchError
+from hdbench.evaluation.runs import load_runs, with_same_items
+from hdbench.evaluation.score import Settings
+from hdbench.report.audit.audit_file import read_audited, write_audit
+from hdbench.report.audit.findings import Audit
+from hdbench.report.audit.findings import audit as audit_runs
+from hdbench.report.audit.models import MAKERS, is_witness
+from hdbench.report.tables import text
+
+if TYPE_CHECKING:
+    from hdbench.collections.home.app import Home
+
+AUDITED = "audited/{name}"
+"""The address in a collection of the editor of what was found."""
+
+MAX_ROWS = 200
+"""Maximum number of values that the page shows."""
+
+_AUDITING = "audit"
+
+
+def audit_editor(home: "Home", collection: Collection, name: str) -> Editor:
+    """Open the editor for a person, with the items in which values were found."""
+    found = read_audited(_file(collection))
+    return Editor(collection.folder, name, language=home.chosen_language, only=found, audited=True)
+
+
+def audit_source(collection: Collection) -> Hashable:
+    """Return which values were found."""
+    return stamp_of(_file(collection))
+
+
+def _file(collection: Collection) -> Path:
+    """Return the file of the last audit, beside the collection."""
+    return collection.beside / f"{collection.spec.name}-audit.csv"
+
+
+def _show(visit: Visit) -> Mapping[str, Any]:
+    collection = visit.collection
+    runs = usable(collection)
+    shown = {"can_audit": len(runs) >= MAKERS, "is_built": collection.is_built(), "work": None}
+    if not all((shown["can_audit"], shown["is_built"])):
+        return shown
+    paths = [run.path for run in runs]
+    stamp = stamp_of(collection.built / DESCRIPTION), stamp_of_runs(paths)
+    work = collection.background.computed(_AUDITING, stamp, lambda: _audited(collection, paths))
+    return shown | {
+        "work": work,
+        "findings": work.value.findings[:MAX_ROWS] if work.value else [],
+        "count": len(work.value.findings) if work.value else 0,
+        "titles": FieldTitles(collection.schema, visit.language),
+        "text": text,
+        "name": visit.home.used.read().person,
+        "has_plan": collection.decisions.has_plan(),
+    }
+
+
+def _audited(collection: Collection, runs: Sequence[Path]) -> Audit:
+    """Find the values, and keep them in a file.
+
+    Raises:
+        HdbenchError: see `hdbench.report.audit.findings.audit`.
+    """
+    settings = Settings("documented", details=True)
+    loaded = load_runs(runs, benchmark=str(collection.built), settings=settings)
+    scored = {name: each for name, each in loaded.items() if each.ids and is_witness(each)}
+    if not scored:
+        raise HdbenchError("No item with a ground truth has been answered yet.")
+    asked, _ = with_same_items(scored, runs)
+    found = audit_runs(asked)
+    write_audit(_file(collection), found)
+    return found
+
+
+def _correct(visit: Visit) -> Done:
+    return open_editor(visit, AUDITED)
+
+
+PAGE = HomePage("audit", _show, {"correct": _correct})

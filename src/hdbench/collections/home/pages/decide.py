@@ -1,0 +1,322 @@
+"""Which values can be accepted without anybody looking at them: from the plan to the work list."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from hdbench.benchmarks.titles import FieldTitles, Titles
+from hdbench.collections.home.collection import Collection
+from hdbench.collections.home.comparison import COMPARING, usable
+from hdbench.collections.home.decisions import DecisionView
+from hdbench.collections.home.page import Done, HomePage, Visit
+from hdbench.collections.home.pages.compare import POLICY
+from hdbench.collections.home.pages.truth import open_editor
+from hdbench.collections.home.run_list import RunView
+from hdbench.collections.trust.applied_folder import CONTROL, TAKEN, WORK_LIST
+from hdbench.collections.trust.checking import values_to_read
+from hdbench.collections.trust.control import Controlled
+from hdbench.collections.trust.decision import Decision
+from hdbench.collections.trust.learned_files import learn_once
+from hdbench.collections.trust.plan import (
+    DEFAULT_LEARN,
+    DEFAULT_VERIFY,
+    MAX_LIMIT,
+    MAX_VALUES,
+    PlanOptions,
+)
+from hdbench.collections.trust.values import fields_of
+from hdbench.collections.trust.words import (
+    TEXTS,
+    control_sentences,
+    counted,
+    sentences,
+    warning_in_words,
+    worry,
+)
+from hdbench.collections.trust.work import SECONDS_PER_VALUE, work_left
+from hdbench.collections.trust.working import AppliedWorkList
+from hdbench.collections.truth.checking.value_check import ValueCheck
+from hdbench.collections.truth.working.work_page import WorkPage
+from hdbench.common.texts import language_of
+from hdbench.common.times import time_in_words
+from hdbench.errors import HdbenchError, Message
+
+if TYPE_CHECKING:
+    from hdbench.collections.home.app import Home
+
+CHECKING, CONTROLLING, WORKING = "check/{name}", "control/{name}", "work/{name}"
+"""The addresses in a collection of the pages on which values are read, and worked off."""
+
+DEFAULT_CONTROL = 100
+"""Number of values of a control sample, as `hdbench trust apply` has it by default."""
+
+_LEARNING, _APPLYING = "learn", "apply"
+
+_ENOUGH = 5
+"""Of a small collection, this part is read to learn from, and twice as much to verify it."""
+
+
+class FieldCounts(NamedTuple):
+    """The values of a field once a decision is applied.
+
+    Attributes:
+        title: the field's title.
+        accepted: how many are accepted.
+        read: how many people have read.
+        left: how many a person has to look at.
+    """
+
+    title: str
+    accepted: int
+    read: int
+    left: int
+
+
+def check_editor(home: "Home", collection: Collection, name: str) -> ValueCheck:
+    """Open the values of the plan for a person."""
+    return _value_check(home, collection, _planned(collection).plan_file, name)
+
+
+def control_editor(home: "Home", collection: Collection, name: str) -> ValueCheck:
+    """Open the values of the control sample for a person."""
+    return _value_check(home, collection, _planned(collection).out / CONTROL, name)
+
+
+def work_editor(home: "Home", collection: Collection, name: str) -> WorkPage:
+    """Open the work list for a person."""
+    out, built = _planned(collection).out, collection.built
+    work = AppliedWorkList(out / WORK_LIST, built)
+    return WorkPage(built, work, name, home.chosen_language)
+
+
+def plan_source(collection: Collection) -> Hashable:
+    """Return which plan people read values for, and where it is applied."""
+    view = _planned(collection)
+    return view.plan_file, view.plan_hash, view.out
+
+
+def _value_check(home: "Home", collection: Collection, path: Path, name: str) -> ValueCheck:
+    values = values_to_read(path, collection.built)
+    if values is None:
+        raise HdbenchError("{place}: has no values to read", place=path)
+    return ValueCheck(collection.built, values, name, home.chosen_language)
+
+
+def _planned(collection: Collection) -> DecisionView:
+    view = collection.decisions.view()
+    if view.plan is None:
+        raise HdbenchError(view.problem or "nothing is planned yet")
+    return view
+
+
+def _show(visit: Visit) -> Mapping[str, Any]:
+    collection, language = visit.collection, visit.language
+    view = collection.decisions.view()
+    titles = FieldTitles(collection.schema, language)
+    shown: dict[str, Any] = {
+        "view": view,
+        "name": visit.home.used.read().person,
+        "titles": titles,
+        "time": partial(_time, language=language),
+        "counted": lambda plan: TEXTS.text(counted(plan.right, plan.case), language),
+        "default_control": DEFAULT_CONTROL,
+        "learning": collection.background.last(_LEARNING),
+        "applying": collection.background.last(_APPLYING),
+        "deciding": None,
+        "controlling": None,
+        "control_sentences": [],
+        "decision": None,
+    }
+    if view.problem:
+        return shown
+    if view.plan is None:
+        return shown | _planning(visit)
+    if view.applied is not None and view.decision is not None:
+        return (
+            shown | _of_decision(view.decision, titles, language) | _of_applied(visit, view, titles)
+        )
+    if view.is_learned and not view.to_read:
+        work = collection.decisions.deciding(view)
+        shown["deciding"] = work
+        if work.value is not None:
+            shown |= _of_decision(work.value, titles, language)
+    return shown | {"others": _planning(visit)}
+
+
+def _planning(visit: Visit) -> dict[str, Any]:
+    """Return what the form of a plan shows: how many values there are, and how many are read."""
+    collection = visit.collection
+    fields = [field.path for field in fields_of(collection.schema)[0]]
+    values = len(collection.progress().items) * len(fields)
+    learn, verify = suggested(values)
+    return {
+        "runs": _best_first(collection),
+        "fields": fields,
+        "values": values,
+        "learn": learn,
+        "verify": verify,
+    }
+
+
+def suggested(values: int) -> tuple[int, int]:
+    """Return how many values are read by default: of a small collection, fewer than of others.
+
+    Example:
+        >>> suggested(10_000), suggested(420)
+        ((300, 600), (84, 168))
+    """
+    return min(DEFAULT_LEARN, values // _ENOUGH), min(DEFAULT_VERIFY, 2 * values // _ENOUGH)
+
+
+def _best_first(collection: Collection) -> Sequence[RunView]:
+    """Return the runs, in the order in which they were ranked if they were."""
+    runs = usable(collection)
+    work = collection.background.last(COMPARING)
+    if work is None or work.value is None or not work.value.boards:
+        return runs
+    paths = work.value.paths
+    order = [path for row in work.value.boards[0].rows for path in paths.get(row.model, ())]
+    return sorted(runs, key=lambda run: order.index(run.path) if run.path in order else len(order))
+
+
+def _time(values: int, language: str, seconds: float = SECONDS_PER_VALUE) -> str:
+    """Return how long a person takes for values, in words."""
+    return time_in_words(values * seconds / 3600, language)
+
+
+def _of_decision(decision: Decision, titles: Titles, language: str) -> dict[str, Any]:
+    return {
+        "decision": decision,
+        "sentences": sentences(decision, work_left(decision), language, titles),
+        "worry": worry(decision, language),
+        "warnings": [warning_in_words(each, language, titles) for each in decision.warnings],
+    }
+
+
+def _of_applied(visit: Visit, view: DecisionView, titles: Titles) -> dict[str, Any]:
+    assert view.applied is not None  # noqa: S101  the caller looked
+    found: dict[str, Any] = {}
+    if view.control is not None and view.control.sample and not view.to_read:
+        work = visit.collection.decisions.controlling(view)
+        found["controlling"] = work
+        if isinstance(work.value, Controlled):
+            found["control_sentences"] = control_sentences(work.value, visit.language)
+    return found | {
+        "by_field": [
+            FieldCounts(
+                titles(name),
+                counts.get(TAKEN, 0),
+                sum(counts.values()) - counts.get(TAKEN, 0) - view.left.get(name, 0),
+                view.left.get(name, 0),
+            )
+            for name, counts in view.applied.by_field.items()
+        ],
+    }
+
+
+def _plan(visit: Visit) -> Done:
+    """Draw the values to read first."""
+    form, collection = visit.form, visit.collection
+    known = collection.decisions.view().plan_hash
+    if form.get("plan", known) != known:
+        raise HdbenchError(
+            "another window or program has drawn values meanwhile: draw again only to replace them"
+        )
+    runs = [run.path for run in _best_first(collection) if f"run:{run.name}" in form]
+    if not runs:
+        raise HdbenchError("choose at least one run")
+    fields = [field.path for field in fields_of(collection.schema)[0]]
+    wanted = [field for field in fields if f"field:{field}" in form]
+    if not wanted:
+        raise HdbenchError("choose at least one field")
+    options = PlanOptions(
+        learn=_number(form, "learn"),
+        verify=_number(form, "verify"),
+        limit=_percent(form) / 100,
+        fields=wanted if wanted != fields else (),
+        right="threshold" if form.get("right") == "threshold" else "letter",
+        case="ignored" if form.get("right") == "any_case" else "counts",
+    )
+    likely = collection.decisions.make(runs, options)
+    return Done(
+        Message(
+            "The values are drawn: from now on, only what people read decides; {likely}.",
+            likely=likely,
+        )
+    )
+
+
+def _number(form: Mapping[str, str], name: str, most: int = MAX_VALUES) -> int:
+    given = form.get(name, "").strip()
+    if not given.isdecimal() or len(given) > len(str(most)) or not 1 <= int(given) <= most:
+        raise HdbenchError(
+            "{given}: must be a number of values, from 1 to {most:,}", given=given[:20], most=most
+        )
+    return int(given)
+
+
+def _percent(form: Mapping[str, str]) -> float:
+    given, most = form.get("limit", "").strip(), 100 * MAX_LIMIT
+    with suppress(ValueError):
+        if 0 < (percent := float(given.replace(",", "."))) <= most:
+            return percent
+    raise HdbenchError(
+        "{given}: must be a percentage above 0 and at most {most:g}", given=given[:20], most=most
+    )
+
+
+def _read(visit: Visit) -> Done:
+    """Open the values to read next: of the plan, or of the control sample."""
+    view = _planned(visit.collection)
+    return open_editor(visit, CHECKING if view.applied is None else CONTROLLING)
+
+
+def _work(visit: Visit) -> Done:
+    return open_editor(visit, WORKING)
+
+
+def _learn(visit: Visit) -> Done:
+    """Learn from the first values, and draw those to verify it."""
+    view, decisions = _planned(visit.collection), visit.collection.decisions
+    plan = view.plan
+    assert plan is not None  # noqa: S101  `_planned` looked
+    visit.collection.background.start(
+        _LEARNING, lambda: learn_once(plan, decisions.dataset(), view.plan_file)
+    )
+    return Done()
+
+
+def _apply(visit: Visit) -> Done:
+    """Accept the values, and list the others."""
+    view, collection = _planned(visit.collection), visit.collection
+    control = _number(visit.form, "control")
+    collection.background.start(_APPLYING, lambda: collection.decisions.apply(view, control))
+    return Done()
+
+
+async def signed_page(collection: Collection, request: Request) -> Response:
+    """Answer with the page of the decision, for the person who signs it."""
+
+    def made() -> str:
+        view = _planned(collection)
+        decision = view.decision or collection.decisions.deciding(view).value
+        if decision is None:
+            raise HdbenchError("nothing is decided yet")
+        language = language_of(request.query_params.get("language"))
+        return collection.decisions.signed_page(view, decision, language)
+
+    page = (await to_thread.run_sync(made)).encode(errors="backslashreplace")
+    return HTMLResponse(page, headers={"Content-Security-Policy": POLICY})
+
+
+PAGE = HomePage(
+    "decide",
+    _show,
+    {"plan": _plan, "read": _read, "learn": _learn, "apply": _apply, "work": _work},
+)

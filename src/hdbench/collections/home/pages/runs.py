@@ -1,0 +1,113 @@
+"""The runs of a collection: answers that were dropped, and models that are asked here."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from hdbench.collections.home.collection import Collection
+from hdbench.collections.home.page import Done, HomePage, Visit
+from hdbench.collections.home.pages.item import entered, rows_of
+from hdbench.collections.home.pages.scans import views_of
+from hdbench.collections.home.run_list import RunView
+from hdbench.collections.home.uploads import uploaded
+from hdbench.collections.truth.editor import read_drafts
+from hdbench.common.extras import install_command, missing_packages
+from hdbench.errors import HdbenchError, Message
+from hdbench.models.backend import Asked
+
+EXAMPLES = 3
+"""Number of a run's answers that are shown beside their items."""
+
+
+@cache
+def _local_command() -> str:
+    """Return the command that installs what a local model needs; empty if all is there."""
+    return install_command("vlm") if missing_packages("vlm") else ""
+
+
+def _show(visit: Visit) -> Mapping[str, Any]:
+    runs = visit.collection.run_views()
+    return {
+        "runs": runs,
+        "checked": _three(visit, runs),
+        "local_command": _local_command(),
+    }
+
+
+def _three(visit: Visit, runs: Sequence[RunView]) -> Mapping[str, Any]:
+    """Return three answers of the run that the address names; nothing without one."""
+    collection = visit.collection
+    for run in runs:
+        if run.answered and run.name == visit.query.get("checked"):
+            ids = [each.item for each in collection.progress().items]
+            draft = read_drafts([run.path], ids, collection.folder.name, collection.schema)[0]
+            answered = [item for item in ids if draft.answers.key(item) is not None][:EXAMPLES]
+            return {
+                "model": run.model,
+                "notes": run.notes,
+                "items": [
+                    (
+                        views_of(collection, [ids.index(item)])[0],
+                        rows_of(
+                            visit,
+                            entered(visit, item)[0].record,
+                            {run.model: draft.record(item) or {}},
+                        ),
+                    )
+                    for item in answered
+                ],
+            }
+    return {}
+
+
+def _start(visit: Visit) -> Done:
+    kind, model = visit.form.get("kind", ""), visit.form.get("model", "").strip()
+    endpoint = visit.form.get("endpoint", "").strip() or None
+    if not model:
+        raise HdbenchError("name the model")
+    if kind == "server":
+        if urlsplit(endpoint or "").scheme not in ("http", "https"):
+            raise HdbenchError(
+                "the server's address must be a URL, such as http://localhost:8000/v1"
+            )
+        asked = Asked(model, endpoint=endpoint)
+    else:
+        asked = Asked(model, backend="transformers")
+    key = visit.form.get("key", "").strip()
+    folder = visit.collection.runs.start(asked, visit.language, key)
+    return Done(Message("{name}: started; it keeps running without this page", name=folder.name))
+
+
+def _stop(visit: Visit) -> Done:
+    if not visit.collection.runs.stop(visit.form.get("run", "")):
+        return Done()
+    return Done(Message("It stops after the answers that are under way."))
+
+
+def _resume(visit: Visit) -> Done:
+    visit.collection.runs.resume(visit.form.get("run", ""), visit.language)
+    return Done()
+
+
+def _remove(visit: Visit) -> Done:
+    if not visit.collection.runs.remove(visit.form.get("run", "")):
+        return Done()
+    return Done(Message("The run is in the folder removed now, beside the collection."))
+
+
+async def upload(collection: Collection, request: Request) -> Response:
+    """Take in a file of answers."""
+    async with uploaded(request, collection.runs.folder) as upload_:
+        await to_thread.run_sync(collection.runs.add, upload_.path, upload_.name.name)
+    name = collection.runs.path_of(upload_.name.name).name
+    return JSONResponse({"to": f"runs?{urlencode({'checked': name})}"})
+
+
+PAGE = HomePage(
+    "runs", _show, {"start": _start, "stop": _stop, "resume": _resume, "remove": _remove}
+)

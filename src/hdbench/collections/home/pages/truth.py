@@ -1,0 +1,109 @@
+"""The ground truth: who reads what, and how well people agree."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from hdbench.benchmarks.agreement import Agreement
+from hdbench.benchmarks.benchmark import METADATA, PEOPLE
+from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.benchmarks.titles import FieldTitles
+from hdbench.collections.home.collection import Collection
+from hdbench.collections.home.comparison import usable
+from hdbench.collections.home.page import Done, HomePage, Visit
+from hdbench.collections.home.stamped import stamp_of
+from hdbench.collections.truth.agreement import agreement_of
+from hdbench.collections.truth.double import read_double, read_doubly_read
+from hdbench.collections.truth.editor import Editor
+from hdbench.collections.truth.events import as_name
+from hdbench.collections.truth.working.work_page import SettlingPage
+from hdbench.common.texts import written
+from hdbench.errors import HdbenchError
+
+if TYPE_CHECKING:
+    from hdbench.collections.home.app import Home
+
+EDITOR, CORRECTING, SETTLING = "annotate/{name}", "correct/{name}", "settle/{name}"
+"""The addresses in a collection of its editor, without and with what models read, and of the page
+on which people settle what they entered differently."""
+
+_AGREEING = "agreement"
+
+
+def editor(home: "Home", collection: Collection, name: str) -> Editor:
+    """Open the editor for a person."""
+    return Editor(collection.folder, name, language=home.chosen_language)
+
+
+def correcting_editor(home: "Home", collection: Collection, name: str) -> Editor:
+    """Open the editor for a person, with what models read."""
+    drafts = [run.path for run in usable(collection)]
+    return Editor(collection.folder, name, drafts, home.chosen_language)
+
+
+def settling_page(home: "Home", collection: Collection, name: str) -> SettlingPage:
+    """Open what people entered differently, for a person who settles it."""
+    return SettlingPage(collection.folder, name, home.chosen_language)
+
+
+def _show(visit: Visit) -> Mapping[str, Any]:
+    remembered = visit.home.used.read()
+    progress = visit.collection.progress()
+    has_drafts = bool(usable(visit.collection))
+    return {
+        "progress": progress,
+        "name": remembered.person,
+        "has_drafts": has_drafts,
+        "double": progress.assigned,
+        "people": visit.collection.folder / PEOPLE,
+    }
+
+
+def _annotate(visit: Visit) -> Done:
+    return open_editor(visit, CORRECTING if "drafts" in visit.form else EDITOR)
+
+
+def _settle(visit: Visit) -> Done:
+    return open_editor(visit, SETTLING)
+
+
+def _double(visit: Visit) -> Done:
+    number, name = visit.form.get("items", "").strip(), visit.form.get("name", "")
+    if not number.isdecimal() or len(number) > 8:  # noqa: PLR2004
+        raise HdbenchError("{given}: must be a number of items", given=number[:20])
+    read_double(visit.collection.folder, name, int(number))
+    return open_editor(visit, EDITOR)
+
+
+def _show_agreement(visit: Visit) -> Mapping[str, Any]:
+    collection, folder = visit.collection, visit.collection.folder
+
+    def counted() -> tuple[Agreement | None, int]:
+        finished, unfinished = read_doubly_read(folder)
+        return agreement_of(folder, finished), unfinished
+
+    stamp = tuple(stamp_of(folder / name) for name in (METADATA, PEOPLE, DESCRIPTION))
+    work = collection.background.computed(_AGREEING, stamp, counted)
+    agreement, unfinished = work.value or (None, 0)
+    return {
+        "work": work,
+        "agreement": agreement,
+        "unfinished": unfinished,
+        "titles": FieldTitles(collection.schema, visit.language),
+        "number": lambda value: "–" if value is None else written(value, 2, visit.language),
+    }
+
+
+def open_editor(visit: Visit, path: str) -> Done:
+    """Remember the name in a form, and open what this person edits at an address.
+
+    Raises:
+        HdbenchError: it is not a name, or nothing can be opened for it.
+    """
+    name = as_name(visit.form.get("name", ""))
+    visit.home.used.note_person(name)
+    visit.home.open_editor(path, visit.collection, name)  # what is wrong is said here
+    return Done(to=f"{path.format(name=name)}/")
+
+
+PAGE = HomePage("truth", _show, {"annotate": _annotate, "double": _double, "settle": _settle})
+AGREEMENT = HomePage("agreement", _show_agreement)

@@ -1,0 +1,519 @@
+"""The runs of a collection: those in the folder `runs` beside it, and files dropped there."""
+
+import os
+import shutil
+import signal
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pydantic import Field
+
+from hdbench.answers.answers import Answers
+from hdbench.answers.cells import structured
+from hdbench.answers.entries import shown
+from hdbench.answers.files import open_container
+from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
+from hdbench.answers.forms import ENDINGS
+from hdbench.answers.run_parts import run_parts
+from hdbench.answers.schema import AnswerSchema
+from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.collections.home.stamped import Stamped
+from hdbench.common import processes
+from hdbench.common.checked import Strict
+from hdbench.common.names import check_name
+from hdbench.common.os_errors import read_errors, write_errors
+from hdbench.common.regular_files import read_at_most
+from hdbench.common.texts import LANGUAGES
+from hdbench.common.translation import translated
+from hdbench.errors import HdbenchError, Message
+from hdbench.evaluation.run_info import is_run, read_run_info
+from hdbench.evaluation.run_names import run_name as run_stem
+from hdbench.models.backend import Asked
+from hdbench.models.locks import is_locked, lock_of
+from hdbench.models.planning import run_name
+from hdbench.models.run import read_outcome
+from hdbench.models.server import OWN_KEY
+
+if TYPE_CHECKING:
+    from hdbench.collections.home.collection import Collection
+
+RUNS = "runs"
+"""The folder of runs, as `hdbench run` has it by default."""
+
+LOOKED_AT = 200
+"""Number of answers whose fields are looked at when a file is dropped."""
+
+MAX_LOG = 4_000
+"""Maximum number of bytes of what a run printed last that are looked at."""
+
+
+class StartedRun(Strict):
+    """How a run was started here.
+
+    Attributes:
+        pid: the number of the process.
+        model: the model that is asked.
+        backend: the backend.
+        endpoint: the server's address, if there is one.
+    """
+
+    pid: int = Field(gt=1)
+    model: str
+    backend: str
+    endpoint: str | None = None
+
+    @property
+    def asked(self) -> Asked:
+        """Return who is asked."""
+        return Asked(self.model, backend=self.backend, endpoint=self.endpoint)
+
+
+class _AnswersRead(NamedTuple):
+    """A file of answers, as it was read.
+
+    Attributes:
+        model: the model that it names; None if it names none.
+        answered: the items that it answers.
+        notes: what to know about how its answers are read.
+    """
+
+    model: str | None
+    answered: Set[str]
+    notes: Sequence[str]
+
+
+@dataclass(frozen=True)
+class RunView:
+    """A run as pages show it.
+
+    Attributes:
+        path: its folder, or the file of answers.
+        model: the model, or the file's name.
+        says_model: whether its answers say the model.
+        answered: for how many items there is an answer.
+        failed: for how many only an error is recorded.
+        items: how many it asks about; None if that is not known.
+        is_of_all: whether it asks about all items, also those that are added later.
+        is_going: whether a process is at work on it.
+        can_stop: whether it was started here and is running.
+        problem: why it cannot be read, or what it ended with; empty if all is well.
+        is_folder: whether it is a run folder, and no file of answers.
+        started: how it was started here; None if it was not.
+        notes: what to know about how its answers are read, one line each.
+    """
+
+    path: Path
+    model: str
+    says_model: bool = True
+    answered: int = 0
+    failed: int = 0
+    items: int | None = None
+    is_of_all: bool = False
+    is_going: bool = False
+    can_stop: bool = False
+    problem: str = ""
+    is_folder: bool = False
+    started: StartedRun | None = None
+    notes: Sequence[str] = ()
+
+    @property
+    def name(self) -> str:
+        """Return the name of its folder or file."""
+        return self.path.name
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether it has ended with an answer or an error for each item."""
+        return not self.is_going and self.answered + self.failed > 0 and not self.left
+
+    @property
+    def left(self) -> int:
+        """Return for how many items there is neither an answer nor an error."""
+        return max(0, (self.items or 0) - self.answered - self.failed)
+
+
+class RunList:
+    """The runs of a collection.
+
+    Args:
+        collection: the collection.
+
+    Attributes:
+        folder: the folder that they are in; it need not exist.
+    """
+
+    def __init__(self, collection: "Collection") -> None:
+        self._collection = collection
+        self.folder = collection.beside / RUNS
+        self._kept: dict[Path, Stamped[RunView | None]] = {}
+        self._items, self._removing = 0, threading.Lock()
+        self._keys: dict[str | None, str] = {}
+
+    def views(self) -> Sequence[RunView]:
+        """Return the runs that answer the collection, in the order of their names."""
+        paths = set[Path]()
+        with suppress(FileNotFoundError), os.scandir(self.folder) as entries:
+            for entry in entries:
+                if entry.name.startswith("."):
+                    if entry.name.endswith(".pid"):
+                        paths.add(self.folder / entry.name[1:].removesuffix(".pid"))
+                elif not entry.is_symlink():
+                    paths.add(self.folder / entry.name)
+        if not paths:
+            return []
+        items = len(self._collection.progress().items)
+        if items != self._items:  # answers to items that were unknown can be read now
+            self._kept, self._items = {}, items
+        self._kept = {path: self._kept.get(path) or self._stamped(path) for path in paths}
+        views = [view for stamped in self._kept.values() if (view := stamped.get())]
+        # What comes after a plan is not part of the dataset that it rests on.
+        items = self._collection.decisions.planned_items() or items
+        return sorted((self._now(view, items) for view in views), key=lambda run: run.name)
+
+    def add(self, given: Path, name: str) -> None:
+        """Move a file of answers to the runs, if it answers this collection.
+
+        It takes the place of the file of its name if it answers all of that one's items, too.
+
+        Args:
+            given: the file, untrusted.
+            name: what it is called.
+
+        Raises:
+            HdbenchError: it cannot be read, has no answer to any item, or leaves out answers of
+                the file of its name, or that one is what a plan rests on.
+        """
+        path = self.path_of(name)
+        check_name(path)
+        if not path.name.lower().endswith(ENDINGS):
+            raise HdbenchError(
+                "{place}: not a file of answers: one of {endings}",
+                place=Path(name).name,
+                endings=", ".join(ENDINGS),
+            )
+        read = self._read_answers(given, Path(name).name)
+        if path.exists():
+            self._make_way(path, read.answered)
+        with write_errors(path):
+            self.folder.mkdir(exist_ok=True)
+            given.replace(path)
+
+    def path_of(self, name: str) -> Path:
+        """Return where a file of answers goes that has a name."""
+        return self.folder / f"{self._collection.spec.name}_{Path(name).name}"
+
+    def start(self, asked: Asked, language: str, key: str = "") -> Path:
+        """Start a run as a process of its own, which keeps running without browser and server.
+
+        Args:
+            asked: the model, and where it is.
+            language: the language of what the process prints.
+            key: the server's key, kept in memory until this process ends; by default that given
+                before, or that of the environment.
+
+        Returns:
+            The run's folder.
+
+        Raises:
+            HdbenchError: the collection cannot be built, the run is running already, or no process
+                can be started.
+        """
+        built = self._collection.ensure_built()
+        name = run_name(load_benchmark(str(built)), asked.model)
+        folder = self.folder / name
+        command = processes.python("hdbench", "--language", language)
+        command += ["run", self._collection.built_name, f"--model={asked.model}"]
+        command += ["-o", f"{RUNS}/{name}"]
+        if asked.endpoint is not None:
+            command += ["--endpoint", asked.endpoint]
+        if key:
+            self._keys[asked.endpoint] = key
+        known = self._keys.get(asked.endpoint)
+        with write_errors(folder):
+            self.folder.mkdir(exist_ok=True)
+            _spawn(
+                command, self._collection.beside, folder, asked, {OWN_KEY: known} if known else {}
+            )
+        return folder
+
+    def resume(self, name: str, language: str) -> None:
+        """Resume a run where it stopped.
+
+        Args:
+            name: the name of its folder.
+            language: see `start`.
+
+        Raises:
+            HdbenchError: see `start`; or it was not started here.
+        """
+        started = _started(self.folder / Path(name).name)
+        if started is None:
+            raise HdbenchError("{name}: was not started here: run its command again", name=name)
+        self.start(started.asked, language)
+
+    def stop(self, name: str) -> bool:
+        """Stop a run that was started here, as Ctrl+C does; its answers are kept.
+
+        Returns:
+            Whether it was running.
+        """
+        path = self.folder / Path(name).name
+        # The process holds the file locked: no other one can have got its number.
+        started = _started(path)
+        if started is None or not is_locked(_pid_file(path)):
+            return False
+        with suppress(ProcessLookupError):
+            os.killpg(started.pid, signal.SIGINT)
+        return True
+
+    def remove(self, name: str) -> bool:
+        """Move a run to the folder `removed` beside the runs; nothing is deleted.
+
+        Returns:
+            Whether it was there.
+
+        Raises:
+            HdbenchError: it is running, or cannot be moved.
+        """
+        with self._removing:  # once, if a button was pressed twice
+            view = next((view for view in self.views() if view.name == name), None)
+            if view is None:
+                return False
+            if view.is_going:
+                raise HdbenchError("{place}: still running: stop it first", place=view.path)
+            removed = self.folder.with_name("removed")
+            with write_errors(removed):
+                if view.path.exists():
+                    removed.mkdir(exist_ok=True)
+                    place = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=removed))
+                    shutil.move(view.path, place / name)
+                _pid_file(view.path).unlink(missing_ok=True)
+        return True
+
+    def _stamped(self, path: Path) -> Stamped[RunView | None]:
+        files = [path, path / RUN_FILE, path / OUR_ANSWERS, self._collection.folder / DESCRIPTION]
+        return Stamped(lambda: self._read(path), files)
+
+    def _read(self, path: Path) -> RunView | None:
+        """Return a run or file of answers; None if it is not one of this collection."""
+        name = self._collection.spec.name
+        is_named = path.name.startswith(f"{name}_")
+        if not path.exists() or (path.is_dir() and not is_run(path)):
+            is_begun = _pid_file(path).exists()  # and no answer is there yet
+            return RunView(path, path.name) if is_named and is_begun else None
+        try:
+            if is_run(path):
+                info = read_run_info(path)
+                if info.benchmark.rpartition("/")[2] != name:
+                    return None
+                items = info.sittings[-1].get("items") if info.sittings else None
+                outcome = read_outcome(0, path)
+                return RunView(
+                    path,
+                    info.model,
+                    answered=outcome.answered - outcome.failed,
+                    failed=outcome.failed,
+                    items=items if isinstance(items, int) and not run_parts(path) else None,
+                    is_of_all=info.items is None,
+                    is_folder=True,
+                )
+        except HdbenchError as error:
+            return RunView(path, path.name, problem=error.message)
+        return self._answers(path) if is_named else None
+
+    def _make_way(self, path: Path, answered: Set[str]) -> None:
+        """Remove the file of answers whose place another one takes.
+
+        Args:
+            path: the file.
+            answered: the items that the other one answers.
+
+        Raises:
+            HdbenchError: see `add`.
+        """
+        name = path.name.removeprefix(f"{self._collection.spec.name}_")
+        if self._collection.decisions.has_plan():
+            raise HdbenchError(
+                "{place}: a file of this name is here already, and a decision is planned: rename "
+                "the new one",
+                place=name,
+            )
+        known: Set[str] = frozenset()
+        with suppress(HdbenchError):  # what cannot be read is no loss
+            known = self._read_answers(path, name).answered
+        if not known <= answered:
+            raise HdbenchError(
+                "{place}: a file of this name is here already, with answers that the new one "
+                "leaves out: drop a file with all answers; or rename it if it is another run",
+                place=name,
+            )
+        self.remove(path.name)
+
+    def _answers(self, path: Path) -> RunView:
+        """Return a file of answers among the runs, untrusted."""
+        name = path.name.removeprefix(f"{self._collection.spec.name}_")
+        try:
+            read = self._read_answers(path, name)
+        except HdbenchError as error:
+            return RunView(path, name, problem=error.message)
+        return RunView(
+            path,
+            read.model or run_stem(Path(name)),
+            read.model is not None,
+            answered=len(read.answered),
+            is_of_all=True,
+            notes=read.notes,
+        )
+
+    def _read_answers(self, path: Path, name: str) -> "_AnswersRead":
+        """Return the model that a file of answers names, and the items that it answers.
+
+        Args:
+            path: the file, untrusted.
+            name: what messages call it.
+
+        Raises:
+            HdbenchError: it cannot be read, or does not answer this collection.
+        """
+        items = [item.item for item in self._collection.progress().items]
+        schema, folder = self._collection.schema, self._collection.folder.name
+        with closing(open_container(path, schema, name=name, ids=items)) as container:
+            model = next(iter(container.runs))
+            answers = Answers(container, model, items, folder, schema)
+            notes = [*container.notes, *_checked(answers, items, schema, name)]
+            return _AnswersRead(model, frozenset(container.runs[model]), notes)
+
+    def _now(self, view: RunView, items: int) -> RunView:
+        """Return a run with what changes from one moment to the next.
+
+        Args:
+            view: the run.
+            items: how many items there are to ask about.
+        """
+        if run_parts(view.path):
+            view = self._read(view.path) or view
+        started = _started(view.path)
+        can_stop = is_locked(_pid_file(view.path))
+        is_going = can_stop or is_locked(lock_of(view.path))
+        problem = view.problem
+        if view.is_of_all:
+            view = replace(view, items=max(view.items or view.answered, items))
+        if not problem and not is_going and started and (view.left or not view.answered):
+            problem = _error_in(_log_file(view.path))
+            if not view.answered:
+                problem = problem or Message("ended before its first answer")
+        return replace(view, is_going=is_going, can_stop=can_stop, problem=problem, started=started)
+
+
+def _checked(answers: Answers, items: Iterable[str], schema: AnswerSchema, name: str) -> list[str]:
+    """Return what to know about how the fields of the first answers are read.
+
+    Raises:
+        HdbenchError: they are objects without any field of the collection.
+    """
+    written: dict[str, None] = {}
+    wrong = Counter[tuple[str, str]]()
+    records = 0
+    for item in islice((item for item in items if answers.key(item) is not None), LOOKED_AT):
+        answer = answers.take(item)
+        value = answer.prediction
+        if answer.is_record:
+            records += 1
+            wrong.update({(each.rule, each.field) for each in schema.violations(value)})
+            continue
+        if isinstance(value, str):
+            value = structured(value.strip())
+        if isinstance(value, dict):
+            written |= dict.fromkeys(islice(value, LOOKED_AT))
+    if written and not records:
+        raise HdbenchError(
+            "{place}: the answers share no field with the collection: they have {written}, and the "
+            "collection has {expected}: are these the answers to this collection?",
+            place=name,
+            written=shown(written),
+            expected=shown(sorted(schema.names)),
+        )
+    notes: list[str] = [*answers.reader.renamed_keys]
+    lacking = [name for (rule, name), n in wrong.items() if rule == "required" and n == records]
+    if lacking:
+        notes.append(Message("fields that no answer has: {names}", names=shown(sorted(lacking))))
+    if unknown := [name for rule, name in wrong if rule == "additionalProperties"]:
+        notes.append(Message("not fields of the collection: {names}", names=shown(sorted(unknown))))
+    return notes
+
+
+def _pid_file(run: Path) -> Path:
+    return run.with_name(f".{run.name}.pid")
+
+
+def _log_file(run: Path) -> Path:
+    return run.with_name(f".{run.name}.log")
+
+
+def _started(run: Path) -> StartedRun | None:
+    """Return how a run was started here; None if it was not."""
+    path = _pid_file(run)
+    if path.is_symlink():
+        return None
+    with suppress(OSError, ValueError):
+        return StartedRun.model_validate_json(read_at_most(path, MAX_LOG))
+    return None
+
+
+def _spawn(
+    command: Sequence[str], folder: Path, run: Path, asked: Asked, variables: Mapping[str, str]
+) -> None:
+    """Start a process that holds the file with its number locked until it ends.
+
+    Raises:
+        HdbenchError: one that was started before holds it.
+    """
+    import fcntl  # noqa: PLC0415  not on Windows
+
+    with _pid_file(run).open("a+") as held, _log_file(run).open("wb") as log:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise HdbenchError("{place}: already running", place=run) from error
+        process = processes.start(
+            command,
+            folder=folder,  # the dataset's name, which the run records, is a path from there
+            asks_servers=True,
+            variables=variables,
+            stdin=processes.DEVNULL,
+            stdout=log,
+            stderr=processes.STDOUT,
+            start_new_session=True,
+            pass_fds=[held.fileno()],  # with which it inherits the lock
+        )
+        started = StartedRun(
+            pid=process.pid, model=asked.model, backend=asked.kind.name, endpoint=asked.endpoint
+        )
+        held.truncate(0)
+        held.write(started.model_dump_json())
+    threading.Thread(target=process.wait, daemon=True).start()
+
+
+def _error_in(log: Path) -> str:
+    """Return the error that a run ended with; empty if it ended with none."""
+    head, _, error = _last_line(log).partition(": ")
+    errors = {translated(Message("error"), language) for language in LANGUAGES}
+    return error if head in errors else ""
+
+
+def _last_line(log: Path) -> str:
+    """Return the last line that a run printed."""
+    with suppress(HdbenchError), read_errors(log), log.open("rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(0, file.tell() - MAX_LOG))
+        lines = file.read().decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else ""
+    return ""

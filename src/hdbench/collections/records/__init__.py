@@ -1,0 +1,1 @@
+"""Finished records: MARC, Dublin Core and CSV, new or into those that exist."""

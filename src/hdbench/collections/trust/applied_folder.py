@@ -1,0 +1,249 @@
+"""The folder that a decision is applied in: its files, and the lock that lets one process write."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+from filelock import FileLock, Timeout
+from pydantic import Field as Checked
+
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.collections.trust.decision import Decision, read_decision
+from hdbench.collections.trust.plan import Plan, list_sha256, read_plan
+from hdbench.collections.trust.sealed import Sealed, Sha256
+from hdbench.common.checked import check_file, validate
+from hdbench.common.jsonio import parse_json, parse_line, remove_unfinished, write_json, write_whole
+from hdbench.common.regular_files import file_sha256
+from hdbench.errors import HdbenchError, Message, os_reason
+
+PLAN = "plan.yaml"
+"""The plan, as it was."""
+
+DECISION = "decision.json"
+"""The decision made by it."""
+
+VALUES = "values.jsonl"
+"""The decision about each value of each item, in the benchmark's order."""
+
+SEALS = ".values.seals"
+"""Ends of the parts of `VALUES`, each with the sha256 of all before it; deleted at the end."""
+
+WORK_LIST = "worklist.csv"
+"""The values that a person has to look at, those of the worst items first."""
+
+CONTROL = "control.yaml"
+"""Accepted values, drawn at random, to be read blind."""
+
+APPLIED = "applied.json"
+"""The record of what was done, with its hash; written last."""
+
+LOCK = ".lock"
+
+TAKEN, CHECK, CHECKED = "taken", "check", "checked"
+"""Decisions about a value: it is accepted, a person has to look at it, or already did."""
+
+IS_TAKEN = b'"decision": "taken"'
+"""Bytes that the line of an item with a value that is accepted contains. Quotation marks within
+texts are escaped, so that otherwise only an object in an answer can contain them."""
+
+MAX_FILE = 2**20
+"""Maximum size in bytes of `APPLIED`."""
+
+Number = Annotated[int, Checked(ge=0)]
+
+
+class Applied(Sealed):
+    """Record of what was done with a decision.
+
+    Attributes:
+        hdbench: the version that finished it.
+        finished: when, in UTC.
+        plan: the plan's hash.
+        benchmark: the benchmark it was done for.
+        benchmark_version: its version.
+        items: how many items it has.
+        taken: how many values are accepted.
+        check: reason → how many values a person has to look at because of it.
+        checked: how many values people have read, which count.
+        to_look_at: how many items are on the work list.
+        by_field: path → `taken`, `checked` or a reason → how many values.
+        decision_sha256: sha256 of the file of the decision.
+        values_sha256: sha256 of the file of values.
+        control_sha256: the control sample's hash.
+    """
+
+    hdbench: str
+    finished: str
+    plan: Sha256
+    benchmark: str
+    benchmark_version: str
+    items: Number
+    taken: Number
+    check: dict[str, Number]
+    checked: Number
+    to_look_at: Number
+    by_field: dict[str, dict[str, Number]]
+    decision_sha256: Sha256
+    values_sha256: Sha256
+    control_sha256: Sha256
+
+
+def taken_in(raw: bytes, fields: int) -> int:
+    """Return how many values of an item are accepted.
+
+    Args:
+        raw: its line in `VALUES`.
+        fields: how many fields it has.
+    """
+    objects = 2 + fields
+    if raw.count(b"{") == objects:  # so that none of the values is an object
+        return raw.count(IS_TAKEN)
+    values = parse_line(raw, VALUES)["fields"].values()
+    return sum(value["decision"] == TAKEN for value in values)
+
+
+@contextmanager
+def only_process(out: Path) -> Iterator[None]:
+    """Keep other processes from writing into the folder, which is made if it is not there.
+
+    Raises:
+        HdbenchError: another process is writing into it, or the folder cannot be written.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HdbenchError(
+            "{place}: cannot be made: {why}: choose another -o", place=out, why=os_reason(error)
+        ) from error
+    path = out / LOCK
+    if path.is_symlink():
+        raise HdbenchError("{place}: is a symbolic link: remove it", place=path)
+    try:
+        with FileLock(path, blocking=False):
+            yield
+    except Timeout as error:
+        raise HdbenchError(
+            "{place}: another hdbench is writing into it: wait for it", place=out
+        ) from error
+
+
+def begin(out: Path, plan_file: Path, decision: Decision) -> None:
+    """Record in the folder what is applied, or check that the same was begun there before.
+
+    Raises:
+        HdbenchError: the folder holds something else.
+    """
+    decision_file = out / DECISION
+    for name in (PLAN, DECISION, VALUES, SEALS, WORK_LIST, CONTROL, APPLIED):
+        if (out / name).is_symlink():
+            raise HdbenchError("{place}: is a symbolic link: remove it", place=out / name)
+        remove_unfinished(out / name)
+    if not decision_file.exists():
+        if others := {path.name for path in out.iterdir()} - {LOCK, PLAN}:
+            raise HdbenchError(
+                "{place}: is not empty (it has {name}), and not from hdbench trust apply: choose "
+                "another -o",
+                place=out,
+                name=min(others),
+            )
+        write_whole(out / PLAN, plan_file.read_bytes())
+        write_json(decision_file, decision.model_dump(mode="json"))
+        return
+    recorded = read_decision(decision_file)
+    movable = {"plan_file": recorded.plan_file, "decided": recorded.decided}
+    if decision.model_copy(update=movable) != recorded:
+        raise HdbenchError(
+            "{place}: was begun with another plan: choose another -o, or delete the folder"
+            if recorded.plan != decision.plan
+            else "{place}: was begun with other readings or another version of hdbench: choose "
+            "another -o, or delete the folder",
+            place=out,
+        )
+
+
+def read_begun(out: Path) -> tuple[Plan, Decision]:
+    """Return the plan and the decision that a folder was made from.
+
+    Raises:
+        HdbenchError: the folder is not one of `hdbench trust apply`, or has another plan.
+    """
+    if not (out / DECISION).is_file():
+        raise HdbenchError(
+            "{place}: not a folder of hdbench trust apply (no {file})", place=out, file=DECISION
+        )
+    plan, decision = read_plan(out / PLAN), read_decision(out / DECISION)
+    if plan.hash() != decision.plan:
+        raise HdbenchError(
+            "{place}: not the plan of {decision}: put that one there",
+            place=out / PLAN,
+            decision=out / DECISION,
+        )
+    return plan, decision
+
+
+def check_same_list(plan: Plan, benchmark: Benchmark, out: Path) -> None:
+    """Refuse a benchmark with other items than those of the plan that was applied.
+
+    Raises:
+        HdbenchError: its items are others.
+    """
+    if list_sha256(benchmark.ids()) != plan.list_sha256:
+        raise HdbenchError(
+            "{benchmark}: its items are not those that {place} was made for",
+            benchmark=benchmark.id,
+            place=out,
+        )
+
+
+def write_applied(out: Path, applied: Applied) -> None:
+    """Write the record of what was done, with its hash.
+
+    Raises:
+        HdbenchError: it cannot be written.
+    """
+    write_json(out / APPLIED, {**applied.as_dict(), "hash": applied.hash()})
+
+
+def read_applied(out: Path) -> Applied:
+    """Return the record of what was done, once all of it is.
+
+    Raises:
+        HdbenchError: it is not finished; the file is unusable; it or the decision was changed.
+    """
+    path = out / APPLIED
+    if not path.exists():
+        raise HdbenchError(
+            "{place}: is not finished: run hdbench trust apply again, which resumes", place=out
+        )
+    check_file(path, MAX_FILE, Message("what was written"))
+    try:
+        data = parse_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise HdbenchError("{place}: cannot be read: {why}", place=path, why=error) from error
+    recorded_hash = data.pop("hash", None) if isinstance(data, dict) else None
+    applied = validate(Applied, data, path)
+    if applied.hash() != recorded_hash:
+        raise changed(path)
+    if file_sha256(out / DECISION) != applied.decision_sha256:
+        raise changed(out / DECISION)
+    return applied
+
+
+def check_values(out: Path, applied: Applied) -> None:
+    """Refuse values that were changed after they were written.
+
+    Raises:
+        HdbenchError: they were.
+    """
+    if file_sha256(out / VALUES) != applied.values_sha256:
+        raise changed(out / VALUES)
+
+
+def changed(path: Path) -> HdbenchError:
+    """Return the error for a file of the folder that was changed after it was written."""
+    return HdbenchError(
+        "{place}: was changed after it was written: restore it, or delete the folder and apply "
+        "the plan again",
+        place=path,
+    )

@@ -1,0 +1,362 @@
+"""Applying a decision to all items: values that are accepted, and values that people look at."""
+
+import datetime
+import hashlib
+import json
+import os
+import re
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hdbench.about import __version__
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.collections.trust.applied_folder import (
+    APPLIED,
+    CHECK,
+    CHECKED,
+    CONTROL,
+    DECISION,
+    SEALS,
+    TAKEN,
+    VALUES,
+    WORK_LIST,
+    Applied,
+    begin,
+    changed,
+    check_values,
+    only_process,
+    read_applied,
+    write_applied,
+)
+from hdbench.collections.trust.control import check_whole, read_control, write_control
+from hdbench.collections.trust.cuts import BILLION
+from hdbench.collections.trust.deciding import decide
+from hdbench.collections.trust.decision import Decision
+from hdbench.collections.trust.learned_files import read_learning
+from hdbench.collections.trust.learning import Learning, outcomes_of
+from hdbench.collections.trust.ledger import Ledger
+from hdbench.collections.trust.listed import as_cell, write_listed
+from hdbench.collections.trust.plan import Plan
+from hdbench.collections.trust.runs import Judged, Runs, opened_runs
+from hdbench.collections.trust.values import value_of
+from hdbench.collections.truth.checking.checked_values import CheckedValues
+from hdbench.collections.truth.checking.queue import ReadingStage
+from hdbench.collections.truth.events import ValueKey
+from hdbench.common.appending import append
+from hdbench.common.csv_files import Row
+from hdbench.common.jsonio import parse_line, whole_file
+from hdbench.common.letters import text_of
+from hdbench.common.progress import progress
+from hdbench.common.regular_files import file_sha256
+from hdbench.errors import HdbenchError, Message, write_reason
+
+NO_ANSWER = Message("no answer")
+LEFT_OUT = Message("field left out")
+BELOW = Message("score below threshold")
+NOT_READ = Message("people could not read it, or do not agree")
+REASONS = (NO_ANSWER, LEFT_OUT, BELOW, NOT_READ)
+"""Reasons to have a person look at a value."""
+
+_IN_WORDS: Mapping[str, Message] = {LEFT_OUT: Message("field without accepted values")}
+
+
+def why_to_look(reason: str) -> Message:
+    """Return a reason as people are told it: in files, it stays as it was first called."""
+    return _IN_WORDS.get(reason) or Message(reason)
+
+
+SCORE_DIGITS = 9
+"""Number of decimals of a score, which is 1 minus a learned probability, which has so many."""
+
+AT_ONCE = 1_000
+"""Number of items written at once; a process that is killed loses no more of them."""
+
+_SEAL = re.compile(rb"([0-9]{1,18}) ([0-9a-f]{64})\n")
+
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+
+
+class TrustCounts:
+    """Counts of decisions, and the data for the work list and the control sample.
+
+    Attributes:
+        counts: field → `taken`, `checked`, or the reason to look at a value → how many values.
+    """
+
+    def __init__(self) -> None:
+        self.counts: defaultdict[str, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
+        self._field_sets: dict[tuple[tuple[str, str], ...], int] = {}
+        self._set_of_item = array("L")
+        self._doubt = array("d")
+
+    def __len__(self) -> int:
+        return len(self._set_of_item)
+
+    def add(self, fields: Mapping[str, Mapping[str, Any]]) -> None:
+        """Count an item.
+
+        Args:
+            fields: field → value and decision, as in the line of the item.
+        """
+        to_look_at = []
+        doubt = 0.0
+        for name, value in fields.items():
+            decision = value["decision"]
+            if decision == CHECK:
+                to_look_at.append((name, value["reason"]))
+                doubt += 1 - value.get("score", 0.0)
+                self.counts[name][value["reason"]] += 1
+            else:
+                self.counts[name][decision] += 1
+        field_set = self._field_sets.setdefault(tuple(to_look_at), len(self._field_sets))
+        self._set_of_item.append(field_set)
+        self._doubt.append(doubt)
+
+    def worst_first(self) -> list[tuple[int, tuple[tuple[str, str], ...]]]:
+        """Return the items that a person has to look at: position, and fields with their reasons.
+
+        The worst has the greatest sum over these fields of 1 - trust score: about how many of them
+        are wrong. Items with equal sums come in the benchmark's order.
+        """
+        field_sets = list(self._field_sets)
+        doubt = np.frombuffer(self._doubt)
+        order = np.argsort(-doubt, kind="stable").tolist() if len(doubt) else []
+        fields_of_items = ((item, field_sets[self._set_of_item[item]]) for item in order)
+        return [(item, fields) for item, fields in fields_of_items if fields]
+
+
+def apply(plan: Plan, benchmark: Benchmark, plan_file: Path, out: Path, *, control: int) -> Applied:
+    """Apply a decision to all items; after an interruption, it resumes where it stopped.
+
+    Args:
+        plan: the plan.
+        benchmark: all items, those of the sample with their truth.
+        plan_file: the plan's file.
+        out: the folder to write; if all was written before, nothing is done.
+        control: how many values the control sample has at most.
+
+    Raises:
+        HdbenchError: the folder holds something else or was changed, or another process writes it;
+            see also `decide`.
+    """
+    opening = opened_runs(plan.runs, plan.fields, benchmark, plan_file, all_are_loaded=True)
+    with opening as runs:
+        learning = read_learning(plan, benchmark, plan_file)
+        decision = decide(plan, benchmark, plan_file, learning=learning, runs=runs)
+        lines = _Lines(plan, decision, benchmark, plan_file, learning, runs=runs)
+        with only_process(out):
+            begin(out, plan_file, decision)
+            if (out / APPLIED).exists():
+                return _finished(out, control)
+            ids = list(benchmark.ids())
+            try:
+                tally = _write_values(out / VALUES, ids, lines)
+            except OSError as error:
+                raise HdbenchError(
+                    "{place}: cannot be written: {why}; then run the same command again, which "
+                    "resumes",
+                    place=out / VALUES,
+                    why=write_reason(error),
+                ) from error
+            sha256 = file_sha256(out / VALUES)
+            taken = sum(of_field[TAKEN] for of_field in tally.counts.values())
+            sealed = write_control(out, plan, sha256, taken, control).hash()
+            to_look_at = _write_work_list(out / WORK_LIST, ids, tally, plan, runs)
+            seals = (file_sha256(out / DECISION), sha256, sealed)
+            applied = _applied(decision, tally, to_look_at, seals)
+            Ledger(benchmark.folder).add("applied", plan.hash(), applied.hash())
+            write_applied(out, applied)
+            (out / SEALS).unlink(missing_ok=True)  # from now on, `APPLIED` has the hash
+            return applied
+
+
+def _finished(out: Path, control: int) -> Applied:
+    """Return the record of an earlier call; refuse changed files and another size of sample."""
+    applied, sample = read_applied(out), read_control(out / CONTROL)
+    check_values(out, applied)
+    check_whole(out, applied, sample)
+    if len(sample.sample) != min(control, sample.of):
+        raise HdbenchError(
+            "{place}: has a control sample of {count:,} values already, and its size is not "
+            "changed afterwards: keep it, or apply the plan in another folder",
+            place=out,
+            count=len(sample.sample),
+        )
+    return applied
+
+
+class _Lines:
+    """The decisions about the values of each item, by the sealed probability of each."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        decision: Decision,
+        benchmark: Benchmark,
+        plan_file: Path,
+        learning: Learning,
+        *,
+        runs: Runs,
+    ) -> None:
+        self._runs = runs
+        self._models = [run.name for run in plan.runs]
+        self._fields = plan.fields
+        self._cuts = decision.cuts
+        self._probabilities = learning.probabilities
+        self._rows = {item: row for row, item in enumerate(benchmark.ids())}
+        checked = CheckedValues(benchmark.folder)
+        readings = {
+            key: lines
+            for hash_ in (*plan.after, plan.hash())
+            for key, lines in checked.readings(hash_).items()
+        }
+        values = [*plan.read_first, *learning.learned.second_stage]
+        stage = ReadingStage("learn", values, plan.case)
+        self._read = outcomes_of(stage, readings, benchmark, plan_file)
+
+    def of(self, item_id: str) -> dict[str, dict[str, Any]]:
+        """Return field → its value, the decision about it, and the reason."""
+        judged = self._runs.judged(self._runs.records(item_id))
+        probabilities = self._probabilities[self._rows[item_id]].tolist()
+        return {
+            name: self._value(item_id, name, choice, probability)
+            for name, choice, probability in zip(self._fields, judged, probabilities, strict=True)
+        }
+
+    def _value(self, item: str, name: str, judged: Judged, probability: int) -> dict[str, Any]:
+        read = self._read.get(ValueKey(item, name))
+        if read is not None and read.outcome == "value":
+            value = read.value if text_of(read.value) else None
+            return {"value": value, "decision": CHECKED}
+        if judged.run is None:
+            return {"value": None, "decision": CHECK, "reason": NO_ANSWER}
+        line: dict[str, Any] = {"value": judged.value if judged.text else None}
+        cut = self._cuts.get(name)
+        if read is not None:
+            line |= {"decision": CHECK, "reason": NOT_READ}
+        elif cut is not None and probability <= cut:
+            line["decision"] = TAKEN
+        else:
+            line |= {"decision": CHECK, "reason": LEFT_OUT if cut is None else BELOW}
+        line["score"] = round(1 - probability / BILLION, SCORE_DIGITS)
+        line["run"] = self._models[judged.run]
+        return line
+
+
+def _write_values(path: Path, ids: Sequence[str], lines: _Lines) -> TrustCounts:
+    """Write the items that are not written yet, and count all items."""
+    tally = TrustCounts()
+    seals = path.with_name(SEALS)
+    digest, written, sealed = hashlib.sha256(), 0, 0
+    for block, seal in _sealed(path, seals):
+        parsed = [parse_line(raw, path) for raw in block.splitlines()]
+        for line in parsed:
+            tally.add(line["fields"])
+        digest.update(block)
+        written, sealed = written + len(block), sealed + len(seal)
+    for file, size in ((path, written), (seals, sealed)):
+        if file.exists():
+            os.truncate(file, size)
+    remaining = ids[len(tally) :]
+    waiting: list[bytes] = []
+
+    def write() -> None:
+        nonlocal written
+        block = b"".join(waiting)
+        append(path, block)
+        digest.update(block)
+        written += len(block)
+        append(seals, b"%d %s\n" % (written, digest.hexdigest().encode()))
+        waiting.clear()
+
+    for item_id in progress(remaining, "Accepting", len(remaining)):
+        fields = lines.of(item_id)
+        text = _encode({"id": item_id, "fields": fields})
+        waiting.append(text.encode("utf-8", "backslashreplace") + b"\n")
+        tally.add(fields)
+        if len(waiting) == AT_ONCE:
+            write()
+    if waiting:
+        write()
+    return tally
+
+
+def _sealed(path: Path, seals: Path) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the blocks that were written before, each with its seal.
+
+    Raises:
+        HdbenchError: one of them has changed since.
+    """
+    if not seals.exists() or not path.exists():
+        return
+    digest, written = hashlib.sha256(), 0
+    with path.open("rb") as file, seals.open("rb") as lines:
+        for seal in lines:
+            match = _SEAL.fullmatch(seal)
+            if match is None:  # torn when the process was killed
+                return
+            block = file.read(max(0, int(match[1]) - written))
+            digest.update(block)
+            written += len(block)
+            if digest.hexdigest().encode() != match[2]:
+                raise changed(path)
+            yield block, seal
+
+
+def _write_work_list(
+    path: Path, ids: Sequence[str], tally: TrustCounts, plan: Plan, runs: Runs
+) -> int:
+    """Write the values that people have to look at, and return of how many items they are."""
+    worst = tally.worst_first()
+    fields = {field.path: field for field in runs.fields}
+
+    def rows() -> Iterator[Row]:
+        for item, doubtful in worst:
+            records = runs.records(ids[item])
+            for name, reason in doubtful:
+                said = (
+                    None if record is None else as_cell(value_of(record, fields[name]))
+                    for record in records
+                )
+                yield ids[item], name, *said, reason
+
+    with whole_file(path) as unfinished:
+        write_listed(unfinished, [run.name for run in plan.runs], rows())
+    return len(worst)
+
+
+def _applied(
+    decision: Decision, tally: TrustCounts, to_look_at: int, seals: tuple[str, str, str]
+) -> Applied:
+    """Return the record of what was done.
+
+    Args:
+        decision: the decision.
+        tally: what was decided about each value.
+        to_look_at: how many items are on the work list.
+        seals: sha256 of the decision, the values and the control sample.
+    """
+    counts = Counter[str]()
+    for of_field in tally.counts.values():
+        counts.update(of_field)
+    return Applied(
+        hdbench=__version__,
+        finished=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        plan=decision.plan,
+        benchmark=decision.benchmark,
+        benchmark_version=decision.benchmark_version,
+        items=len(tally),
+        taken=counts.pop(TAKEN, 0),
+        checked=counts.pop(CHECKED, 0),
+        check=dict(counts),
+        to_look_at=to_look_at,
+        by_field={name: dict(of_field) for name, of_field in tally.counts.items()},
+        decision_sha256=seals[0],
+        values_sha256=seals[1],
+        control_sha256=seals[2],
+    )

@@ -1,0 +1,302 @@
+"""The single values that one person reads in the browser, saved by its page."""
+
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Thread
+from typing import Any, NamedTuple, Protocol
+
+from hdbench.collections.truth.checking.checked_values import CheckedValues
+from hdbench.collections.truth.checking.queue import (
+    Readings,
+    ReadingStage,
+    offered,
+    waits_for_others,
+)
+from hdbench.collections.truth.events import Reading, ValueKey, now
+from hdbench.collections.truth.people import ChangedError
+from hdbench.collections.truth.value_page import ValuePage
+from hdbench.common.checked import validate
+from hdbench.errors import HdbenchError, Message
+
+
+class CheckedPlan(Protocol):
+    """A plan whose values people read.
+
+    Its methods are called for every request, and `stages` also while `advance` runs in a thread.
+
+    Attributes:
+        hash: the hash of the plan, by which readings belong to it.
+    """
+
+    @property
+    def hash(self) -> str:
+        """Return the hash of the plan."""
+
+    def stages(self) -> Sequence[ReadingStage]:
+        """Return the stages that are drawn, also by other processes: one or two.
+
+        Raises:
+            HdbenchError: they cannot be read.
+        """
+
+    def check_open(self) -> None:
+        """Refuse to read on once something was decided by what was read.
+
+        Raises:
+            HdbenchError: it was.
+        """
+
+    def advance(self) -> None:
+        """Learn from the first stage, and draw the second; nothing if that is done already.
+
+        Raises:
+            HdbenchError: it cannot be done.
+        """
+
+
+MAX_SECONDS = 86_400
+"""Maximum number of seconds that a value is on screen."""
+
+
+class _Place(NamedTuple):
+    """A value's place in the plan.
+
+    Attributes:
+        stage: the position of its stage.
+        key: the value.
+        turn: how many times this person has read it, this time included.
+    """
+
+    stage: int
+    key: ValueKey
+    turn: int
+
+
+class ValueCheck(ValuePage):
+    """A plan whose values one person reads in the browser, one request at a time.
+
+    No answer says what a model or another person read.
+
+    Args:
+        folder: the dataset, or the collection.
+        plan: the plan.
+        annotator: the reader's name.
+        language: the page's language; None for the browser's.
+
+    Raises:
+        HdbenchError: the plan is not about this folder, a file is unusable, or the name is.
+    """
+
+    def __init__(
+        self, folder: Path, plan: CheckedPlan, annotator: str, language: str | None
+    ) -> None:
+        super().__init__(folder, annotator, language)
+        self._plan = plan
+        self._values = CheckedValues(folder)
+        self._stages: list[ReadingStage] = []
+        self._advancing = Thread()
+        self._problem: str = ""
+        self._refresh()
+
+    def listed(self) -> Sequence[object]:
+        """Return what the numbers of requests stand for, in order."""
+        return [
+            tuple(key) for stage in self._stages for _ in range(stage.turns) for key in stage.values
+        ]
+
+    def state(self, after: int = -1) -> dict[str, Any]:
+        """Return where the reading stands for this person."""
+        with self.lock:
+            self._refresh()
+            return self._state()
+
+    def value(self, number: int) -> dict[str, Any]:
+        """Return a value: where to look, what can be entered, and what this person entered.
+
+        Of one that was read, `place` is its place among those that this person read, and `before`
+        the number of the one before it.
+        """
+        with self.lock:
+            self._refresh()
+            stage, key, turn = self._place(number)
+            own = self._own_of(key, turn)
+            mine = self._mine(stage)
+            before = mine[: mine.index(number)] if own else []
+        return {
+            "item": key.item,
+            **self.asks(key.field),
+            "own": own and {"what": own.what, "value": own.value},
+            "after": own and own.id,
+            "before": before[-1] if before else None,
+            "place": len(before) + 1,
+            **self.media.shown(key.item),
+        }
+
+    def key(self, number: int) -> ValueKey:
+        """Return the value with a number."""
+        return self._place(number).key
+
+    def read(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
+        """Save what was read of a value, and return the state.
+
+        Raises:
+            ChangedError: it was read in another window, or its stage is over.
+            HdbenchError: it cannot be saved.
+        """
+        seconds = _seconds(body.get("seconds"))
+        self._plan.check_open()
+        with self.lock, self._values.people.writing(self.person):
+            self._refresh()
+            stage, key, turn = self._place(number)
+            own = self._own_of(key, turn)
+            is_over = stage < len(self._stages) - 1 or self._own_of(key, turn + 1)
+            if is_over or body.get("after") != (own and own.id) or not self._may(number, turn, own):
+                raise ChangedError(self._state())
+            value = None
+            if body.get("what") == "value":
+                value = self.typed(key.field, body.get("value"))
+            made = {
+                "id": uuid.uuid4().hex,
+                "plan": self._plan.hash,
+                "stage": self._stages[stage].name,
+                **key._asdict(),
+                "by": self.person,
+                "at": now(),
+                "what": body.get("what"),
+                "value": value,
+                "seconds": seconds,
+                "turn": turn,
+            }
+            self._values.add(validate(Reading, made, self.folder))
+            return self._state()
+
+    def go_on(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Begin to draw the next stage if this one is still the last, and return the state.
+
+        Raises:
+            HdbenchError: there are values that nobody has read.
+        """
+        with self.lock:
+            self._refresh()
+            stage = len(self._stages) - 1
+            if body.get("stage") == stage and not self._is_last(stage):
+                if self._stages[stage].to_read(self._readings()):
+                    raise HdbenchError("there are values that nobody has read")
+                if not self._advancing.is_alive():
+                    self._advancing = Thread(target=self._advance, daemon=True)
+                    self._advancing.start()
+                return self._state() | {"phase": "advancing"}
+            return self._state()
+
+    def _advance(self) -> None:
+        # In case of an error that nobody expects, which Python prints.
+        self._problem = Message("it ended with an error: see the terminal")
+        try:
+            self._plan.advance()
+        except HdbenchError as error:
+            self._problem = error.message
+        else:
+            self._problem = ""
+
+    def _refresh(self) -> None:
+        """Read what others have read and drawn."""
+        self._values.refresh()
+        stages = self._plan.stages()
+        for stage in stages[len(self._stages) :]:
+            for key in stage.values:
+                if key.item not in self.media.items:
+                    raise HdbenchError(
+                        "{item}: {folder} has no such item", item=key.item, folder=self.folder
+                    )
+        self._stages = list(stages)
+
+    def _readings(self) -> Readings:
+        return self._values.readings(self._plan.hash)
+
+    def _state(self) -> dict[str, Any]:
+        stage = len(self._stages) - 1
+        values, readings = self._stages[stage], self._readings()
+        mine = self._mine(stage)
+        left = offered(values, readings, self.person)
+        numbers = [self._number(position) for position in left]
+        waiting = 0 if left else waits_for_others(values, readings)
+        is_advancing = self._advancing.is_alive()
+        return {
+            "phase": self._phase(stage, left, waiting),
+            "stage": stage,
+            "name": values.name,
+            "stages": stage + 1 if self._is_last(stage) else stage + 2,
+            "place": len(mine) + 1,
+            # Were those counted that come again, it would show which readings are contradicted.
+            "all": len(mine) + max(bool(left), sum(self._is_first(number) for number in numbers)),
+            "next": numbers[:2],
+            "last": mine[-1] if mine else None,
+            "waiting": waiting,
+            "problem": "" if is_advancing else self._problem,
+        }
+
+    def _phase(self, stage: int, left: Sequence[int], waiting: int) -> str:
+        if left:
+            return "reading"
+        if self._is_last(stage):
+            return "done"
+        if self._advancing.is_alive():
+            return "advancing"
+        return "waiting" if waiting else "ready"
+
+    def _is_last(self, stage: int) -> bool:
+        return self._stages[stage].name != "learn"
+
+    def _mine(self, stage: int) -> list[int]:
+        """Return the numbers of the values of a stage that this person has read, in that order."""
+        readings, first = self._readings(), self._number_of_first(stage)
+        values = self._stages[stage].values
+        mine = [
+            (reading.at, first + (reading.turn - 1) * len(values) + position)
+            for position, key in enumerate(values)
+            for reading in readings.get(key, ())
+            if reading.by == self.person
+        ]
+        return [number for _, number in sorted(mine)]
+
+    def _own_of(self, key: ValueKey, turn: int) -> Reading | None:
+        who = (self.person, turn)
+        readings = self._readings().get(key, ())
+        return next((reading for reading in readings if (reading.by, reading.turn) == who), None)
+
+    def _may(self, number: int, turn: int, own: Reading | None) -> bool:
+        """Return whether a value may be read this time: again only where it is offered."""
+        if own or turn == 1:
+            return True
+        left = offered(self._stages[-1], self._readings(), self.person)
+        return number in map(self._number, left)
+
+    def _number_of_first(self, stage: int) -> int:
+        return sum(len(earlier.values) * earlier.turns for earlier in self._stages[:stage])
+
+    def _number(self, position: int) -> int:
+        """Return the number of a value of the last stage, for its next turn."""
+        values = self._stages[-1].values
+        by = [reading.by for reading in self._readings().get(values[position], ())]
+        turn = by.count(self.person)
+        return self._number_of_first(len(self._stages) - 1) + turn * len(values) + position
+
+    def _is_first(self, number: int) -> bool:
+        return self._place(number).turn == 1
+
+    def _place(self, number: int) -> _Place:
+        rest = number
+        for place, stage in enumerate(self._stages):
+            values = stage.values
+            if rest < len(values) * stage.turns:
+                return _Place(place, values[rest % len(values)], rest // len(values) + 1)
+            rest -= len(values) * stage.turns
+        raise HdbenchError("value {number} does not exist", number=number + 1)
+
+
+def _seconds(given: Any) -> float:
+    is_number = isinstance(given, int | float) and not isinstance(given, bool)
+    if not is_number or not 0 <= given <= MAX_SECONDS:
+        raise HdbenchError("seconds must be a number from 0 to {most:,}", most=MAX_SECONDS)
+    return round(float(given), 1)

@@ -1,0 +1,417 @@
+"""The collection that is open in the editor, read and changed by its page."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock, Timer
+from typing import Any, NamedTuple, TypeVar
+
+from hdbench.answers.answers import Answers
+from hdbench.answers.field_paths import field_paths
+from hdbench.answers.files import open_container
+from hdbench.answers.ids import match_ids
+from hdbench.answers.schema import AnswerSchema
+from hdbench.benchmarks.provenance import AUDITED, BLIND, DRAFT, IMPORTED
+from hdbench.collections.truth.events import SETTLED, WHATS
+from hdbench.collections.truth.folding import ItemState, Stage
+from hdbench.collections.truth.form import form_of
+from hdbench.collections.truth.media import BrowserImage, CollectionMedia
+from hdbench.collections.truth.metadata import TakenError, check_collection
+from hdbench.collections.truth.store import Store
+from hdbench.collections.truth.suggesting import Suggested
+from hdbench.collections.truth.suggestions import Suggestions, read_authorities
+from hdbench.common.display.differences import marked_values
+from hdbench.common.texts import Texts
+from hdbench.errors import HdbenchError, Message
+from hdbench.evaluation.run_info import is_run, read_run_info
+from hdbench.evaluation.run_names import run_name
+
+
+class Draft(NamedTuple):
+    """A run whose answers can be filled in.
+
+    Attributes:
+        run: the name of the run, for the history.
+        model: the model.
+        answers: the answers by item.
+    """
+
+    run: str
+    model: str
+    answers: Answers
+
+    def record(self, item: str) -> dict[str, Any] | None:
+        """Return the model's record for an item; None if it gave none.
+
+        Raises:
+            HdbenchError: it cannot be loaded.
+        """
+        value = self.answers.take(item).prediction
+        return value if isinstance(value, dict) else None
+
+
+def read_drafts(
+    paths: Sequence[Path], items: Sequence[str], folder: str, schema: AnswerSchema
+) -> list[Draft]:
+    """Return the runs that drafts come from.
+
+    Args:
+        paths: run folders, or files of answers in any form.
+        items: the ids of the collection.
+        folder: the collection's name in messages.
+        schema: the form of its records.
+
+    Raises:
+        HdbenchError: one of them is unusable, or answers another benchmark.
+    """
+    drafts = []
+    for path in paths:
+        info = read_run_info(path) if is_run(path) else None
+        container = open_container(path, schema, ids=items)
+        for name in container.runs:
+            run = info.run if info else run_name(path)
+            model = info.model if info else name or run_name(path)
+            answers = Answers(container, name, items, folder, schema)
+            drafts.append(Draft(run, model, answers))
+    if len({draft.run for draft in drafts}) < len(drafts):
+        raise HdbenchError("two runs have the same name: rename one of them")
+    return drafts
+
+
+SCHEMA = "answer.schema.json"
+
+FLUSH_AFTER = 2.0
+"""Number of seconds after the last change until the metadata.jsonl is written."""
+
+_Value = TypeVar("_Value")
+
+_SHOWN = ("record", "status", "comment", "how", "by", "head", "stage")
+"""The attributes of an item's state that the page gets as they are."""
+
+_TEXTS = Texts(Path(__file__).parent / "texts")
+
+
+class Editor:
+    """A collection that is open in the browser, for one request at a time.
+
+    Args:
+        folder: the collection.
+        annotator: the name of the person who makes the changes.
+        drafts: runs whose answers can be filled in.
+        language: the page's language; None for the browser's.
+        only: id → the fields to look at: only these items are shown, in this order; None for all
+            items.
+        audited: whether an audit found these: what is changed is corrected after it.
+
+    Raises:
+        HdbenchError: the collection, a run or the name cannot be used, or the collection does not
+            have one of the items.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        annotator: str,
+        drafts: Sequence[Path] = (),
+        language: str | None = None,
+        only: Mapping[str, Sequence[str]] | None = None,
+        *,
+        audited: bool = False,
+    ) -> None:
+        check_collection(folder)
+        schema = AnswerSchema.load(folder / SCHEMA)
+        self._name = folder.resolve().name
+        self._audited = audited
+        self._language = language
+        self._form = form_of(schema)
+        self._media = CollectionMedia(folder)
+        fields = [field.path for field in field_paths(schema)]
+        self._authorities = read_authorities(folder, fields)
+        self._store = Store(folder, annotator)
+        self._annotator = self._store.person
+        try:
+            self._drafts = read_drafts(drafts, self._store.items, str(folder), schema)
+            self._look_at = {} if only is None else _in_collection(only, self._store.items, folder)
+            self._items = self._store.items if only is None else list(self._look_at)
+        except BaseException:
+            self._store.close()
+            raise
+        self._suggestions: Suggestions | None = None
+        self._lock = Lock()
+        self._timer: Timer | None = None
+
+    @property
+    def notes(self) -> list[str]:
+        """Return messages about repaired or skipped lines, for the user."""
+        return self._store.notes
+
+    def close(self) -> None:
+        """Write all pending changes, and let others open the collection."""
+        with self._lock:
+            self._stop_timer()
+            self._store.close()
+
+    def start(self) -> dict[str, Any]:
+        """Return the data that the page loads once: form, texts, and all items with status."""
+        with self._lock:
+            states, readers = self._store.states(self._items), self._store.readers
+            return {
+                "name": self._name,
+                "annotator": self._annotator,
+                "language": self._language,
+                "texts": _TEXTS.translations,
+                "form": self._form,
+                "drafts": [draft.model for draft in self._drafts],
+                "items": [
+                    [
+                        state.item,
+                        state.status,
+                        bool(state.conflicts),
+                        state.stage,
+                        self._annotator in readers.of(state.item),
+                        self._media.has_picture(state.item),
+                    ]
+                    for state in states
+                ],
+            }
+
+    def listed(self) -> Sequence[object]:
+        """Return what the numbers of requests stand for, in order."""
+        return self._items
+
+    def item(self, number: int) -> dict[str, Any]:
+        """Return an item: its state, its media, and whether it is annotated without a draft."""
+        item = self._id(number)
+        with self._lock:
+            state = self._store.state(item)
+            is_blind = bool(self._store.readers.of(item))
+        return {
+            "state": as_json(state),
+            "blind": is_blind,
+            "look_at": self._look_at.get(item, ()),
+            **self._media.shown(item),
+        }
+
+    def page(self, number: int, page: int) -> tuple[bytes, str]:
+        """Return a page of an item, and its media type."""
+        return self._media.picture(self._id(number), page)
+
+    def thumbnail(self, number: int) -> BrowserImage:
+        """Return a small picture of an item."""
+        return self._media.thumbnail(self._id(number))
+
+    def change(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
+        """Make a change, and return the item's state once it is saved.
+
+        Raises:
+            StaleError: somebody else changed the item first.
+            HdbenchError: the change cannot be made.
+        """
+        item = self._id(number)
+        what, field, to = body.get("what"), body.get("field"), body.get("to")
+        if what not in WHATS or not isinstance(field, str) or "to" not in body:
+            raise HdbenchError("a change needs what, field and to")
+        with self._lock:
+            is_settled = self._store.state(item).stage is not Stage.own
+            is_settled &= body.get("settled") is True
+            how = SETTLED if is_settled else self._how(item, what)
+            self._store.change(item, what, field, to, after=_after(body), how=how)
+            if self._suggestions and what == "ground_truth":
+                self._suggestions.add(to, field)
+            self._changed(what)
+            return as_json(self._store.state(item))  # by now it may have settled itself
+
+    def undo(self, number: int) -> dict[str, Any]:
+        """Undo the annotator's last change of an item.
+
+        Raises:
+            HdbenchError: there is nothing to undo.
+        """
+        item = self._id(number)
+        with self._lock:
+            state = self._store.undo(item)
+            self._changed("ground_truth")
+        return as_json(state)
+
+    def drafts(self, number: int) -> list[dict[str, Any]]:
+        """Return the answers of all models.
+
+        Raises:
+            HdbenchError: an answer cannot be read, or the item is annotated without a draft.
+        """
+        item = self._id(number)
+        with self._lock:
+            self._check_drafted(item)
+            return [
+                {"run": draft.run, "model": draft.model, "record": draft.record(item)}
+                for draft in self._drafts
+            ]
+
+    def fill_in(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
+        """Make a model's answer the ground truth, to be corrected.
+
+        Raises:
+            StaleError: somebody else changed the item first.
+            HdbenchError: the model gave none, or the item is annotated without a draft.
+        """
+        item = self._id(number)
+        draft = _at(self._drafts, body.get("draft"), Message("there is no such draft"))
+        with self._lock:
+            self._check_drafted(item)
+            record = draft.record(item)
+            if record is None:
+                raise HdbenchError("{model}: gave no usable answer to this item", model=draft.model)
+            state = self._store.change(
+                item,
+                "ground_truth",
+                "",
+                record,
+                after=_after(body),
+                how=f"{DRAFT}{draft.run}",
+                model=draft.model,
+            )
+            self._changed("ground_truth")
+        return as_json(state)
+
+    def suggested(self, field: str, typed: str) -> list[Suggested]:
+        """Return values of a field in other items or in its authority file."""
+        with self._lock:
+            if self._suggestions is None:
+                self._suggestions = Suggestions(self._authorities)
+                for state in self._store.states():
+                    self._suggestions.add(state.record)
+            return self._suggestions.of(field, typed)
+
+    def search(self, wanted: str) -> list[int]:
+        """Return the items whose id, comment or values contain a text."""
+        wanted = wanted.casefold()
+        with self._lock:
+            states = self._store.states(self._items)
+        return [number for number, state in enumerate(states) if wanted in _searched(state)]
+
+    def waiting(self) -> dict[str, int]:
+        """Return person → the number of assigned items that wait for them."""
+        with self._lock:
+            return self._store.waiting()
+
+    def leave(self) -> None:
+        """Bring the metadata.jsonl up to date when an item is left.
+
+        Raises:
+            HdbenchError: it cannot be written.
+        """
+        with self._lock:
+            self._write()
+
+    def _id(self, number: Any) -> str:
+        return _at(self._items, number, Message("there is no such item"))
+
+    def _check_drafted(self, item: str) -> None:
+        if self._store.readers.of(item):
+            raise HdbenchError("{item}: is annotated without a draft", item=item)
+
+    def _how(self, item: str, what: str) -> str:
+        """Return the provenance of a value entered by hand: a corrected draft remains a draft."""
+        state = self._store.state(item)
+        if what != "ground_truth" or state.record is None:
+            return BLIND
+        how = state.made.how if state.made else IMPORTED
+        return AUDITED if self._audited and not how.startswith(DRAFT) else how
+
+    def _changed(self, what: str) -> None:
+        """Write the metadata.jsonl now or soon; the change itself is already saved."""
+        if what == "status":
+            with suppress(HdbenchError):  # the change is saved: it was not refused
+                self._write()
+                return
+        self._write_soon()
+
+    def _write(self) -> None:
+        """Write the metadata.jsonl; later if another process is writing it, so no request waits."""
+        self._stop_timer()
+        try:
+            self._store.flush(wait=False)
+        except TakenError:
+            self._write_soon()
+
+    def _write_soon(self) -> None:
+        self._stop_timer()
+        self._timer = Timer(FLUSH_AFTER, self._flush)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _flush(self) -> None:
+        # If it cannot be written now, closing tries again and raises the error.
+        with self._lock, suppress(HdbenchError):
+            if self._timer:  # otherwise an item was left or all was closed while this waited
+                self._write()
+
+    def _stop_timer(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+
+
+def as_json(state: ItemState) -> dict[str, Any]:
+    """Return an item's state for the page."""
+    data = {key: getattr(state, key) for key in _SHOWN}
+    data["conflicts"] = [
+        {
+            "what": conflict.kind,
+            "field": conflict.field,
+            "changes": [
+                {"by": change.by, "at": change.at, "to": value}
+                for change, value in zip(conflict.changes, conflict.values, strict=True)
+            ],
+            "parts": marked_values(list(conflict.values)),
+        }
+        for conflict in state.conflicts
+    ]
+    return data
+
+
+def _in_collection(
+    only: Mapping[str, Sequence[str]], items: Sequence[str], folder: Path
+) -> dict[str, Sequence[str]]:
+    """Return the collection's id → the fields to look at, in the list's order.
+
+    Ids may differ as they do in answers: spreadsheet programs drop leading zeros.
+    """
+    matched = match_ids(only, items)
+    if matched.unknown:
+        raise HdbenchError(
+            "{place}: has no item {item!r}, which is on the list ({unknown:,} of {of:,} "
+            "are not there): is it for another folder?",
+            place=folder,
+            item=matched.unknown[0],
+            unknown=len(matched.unknown),
+            of=len(only),
+        )
+    own = {listed: item for item, listed in matched.ids.items()}
+    return {own.get(listed, listed): fields for listed, fields in only.items()}
+
+
+def _at(sequence: Sequence[_Value], number: Any, missing: Message) -> _Value:
+    """Return the element with a number that a page sent, or refuse the number."""
+    if type(number) is not int or not 0 <= number < len(sequence):
+        raise HdbenchError(missing)
+    return sequence[number]
+
+
+def _after(body: dict[str, Any]) -> str | None:
+    after = body.get("after")
+    if after is not None and not isinstance(after, str):
+        raise HdbenchError("after must be what the item's state gave")
+    return after
+
+
+def _searched(state: ItemState) -> str:
+    return "\n".join([state.item, state.comment, *_values(state.record)]).casefold()
+
+
+def _values(value: Any) -> Iterator[str]:
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _values(inner)
+    elif value is not None:
+        yield str(value)

@@ -1,0 +1,132 @@
+"""How far the ground truth of a collection is, from its files; nothing is written or locked."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+from hdbench.collections.truth.double import waiting_for
+from hdbench.collections.truth.folding import Stage
+from hdbench.collections.truth.store import States
+from hdbench.common.os_errors import read_errors
+
+
+class ItemProgress(NamedTuple):
+    """How far an item is.
+
+    Attributes:
+        item: its id.
+        has_truth: whether it has a ground truth that all may see.
+        status: one of `hdbench.collections.truth.events.STATUSES`.
+        stage: of an item that several people annotate.
+        conflicts: the number of fields in which people have to settle a value.
+        waiting: those who read it alone and are not done with it.
+    """
+
+    item: str
+    has_truth: bool
+    status: str
+    stage: Stage
+    conflicts: int
+    waiting: tuple[str, ...]
+
+    @property
+    def is_left(self) -> bool:
+        """Return whether nobody has read it yet, or not all who read it alone."""
+        is_open = not self.has_truth and self.status == "open"
+        return bool(self.waiting) or (is_open and self.stage is not Stage.settling)
+
+    @property
+    def is_to_settle(self) -> bool:
+        """Return whether people have to decide between what they entered."""
+        return bool(self.conflicts)
+
+
+@dataclass(frozen=True)
+class TruthProgress:
+    """How far a ground truth is.
+
+    Attributes:
+        items: the items, in the order of the collection.
+        people: the names of those who work on it, sorted.
+        truths: how many items have a ground truth.
+        left: how many nobody has read yet, or not all who read them alone.
+        to_settle: in how many people have to decide between what they entered.
+        assigned: how many several people read, each alone.
+        waiting: person → how many of these the person is not done with.
+        places: the places in `items` of those that have a `truth`, are `left` and are to `settle`.
+    """
+
+    items: Sequence[ItemProgress] = ()
+    people: Sequence[str] = ()
+    truths: int = 0
+    left: int = 0
+    to_settle: int = 0
+    assigned: int = 0
+    waiting: Mapping[str, int] = field(default_factory=dict)
+    places: Mapping[str, Sequence[int]] = field(default_factory=dict)
+
+
+class ProgressReader:
+    """Reads how far a ground truth is; again only what has changed since. For any thread.
+
+    Args:
+        folder: the collection.
+
+    Raises:
+        HdbenchError: see `States`.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = Lock()
+        self._states = States(folder)
+        self._items: dict[str, ItemProgress] = {}
+        self._progress: TruthProgress | None = None
+
+    def read(self) -> TruthProgress:
+        """Return the progress by now.
+
+        Raises:
+            HdbenchError: a file has become unusable.
+        """
+        with self._lock, read_errors(self._folder):
+            touched = self._states.refresh()
+            if touched or self._progress is None:
+                for item in touched:
+                    self._items.pop(item, None)
+                self._progress = self._counted()
+            return self._progress
+
+    def _counted(self) -> TruthProgress:
+        items = [self._item(item) for item in self._states.metadata.rows]
+        places = {
+            "truth": [place for place, item in enumerate(items) if item.has_truth],
+            "left": [place for place, item in enumerate(items) if item.is_left],
+            "settle": [place for place, item in enumerate(items) if item.is_to_settle],
+        }
+        return TruthProgress(
+            items,
+            sorted(self._states.people.events),
+            len(places["truth"]),
+            len(places["left"]),
+            len(places["settle"]),
+            len(self._states.readers.by_item),
+            Counter(name for item in items for name in item.waiting),
+            places,
+        )
+
+    def _item(self, item: str) -> ItemProgress:
+        if item not in self._items:
+            state, changes = self._states.of(item), self._states.people.changes(item)
+            self._items[item] = ItemProgress(
+                item,
+                state.record is not None and state.stage is Stage.plain,
+                state.status,
+                state.stage,
+                len(state.conflicts),
+                waiting_for(item, changes, self._states.readers.of(item)),
+            )
+        return self._items[item]

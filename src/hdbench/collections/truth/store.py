@@ -1,0 +1,394 @@
+"""The ground truths of a folder as one person edits them: the store behind the editor."""
+
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Self
+
+from hdbench.benchmarks.provenance import IMPORTED
+from hdbench.collections.truth.double import Readers, waiting_for
+from hdbench.collections.truth.events import Change, Event, Found, Undo, What, as_name, as_time, now
+from hdbench.collections.truth.fields import get, parse_field, with_value
+from hdbench.collections.truth.folding import Base, ItemState, Stage, base_of, seen_by
+from hdbench.collections.truth.metadata import Metadata, TakenError
+from hdbench.collections.truth.people import People
+from hdbench.common.checked import validate
+from hdbench.errors import HdbenchError, Message
+
+MAX_ITEM_CHANGES = 10_000
+"""Maximum number of changes to one item."""
+
+
+class StaleError(HdbenchError):
+    """The item has changed since it was read; nothing was written.
+
+    Attributes:
+        state: the current state of the item.
+    """
+
+    def __init__(self, state: ItemState) -> None:
+        super().__init__(Message("{item}: was changed in the meantime", item=state.item))
+        self.state = state
+
+
+class States:
+    """The states of a folder's items, for somebody who looks at them; nothing is written.
+
+    Args:
+        folder: the collection.
+        person: who looks at them; empty for somebody who reads nothing alone.
+
+    Attributes:
+        metadata: the rows of the collection.
+        people: what people did.
+        readers: who reads which items alone.
+
+    Raises:
+        HdbenchError: the folder is not a collection in the plain form; or what people did cannot be
+            used, or is about items that the collection does not have.
+    """
+
+    def __init__(self, folder: Path, person: str = "") -> None:
+        self._folder, self._person = folder, person
+        self.metadata, self.people = Metadata(folder), People(folder)
+        self.readers = Readers(self.people)
+        self._states: dict[str, ItemState] = {}
+        self._bases: dict[str, Base] = {}
+        self._touched: set[str] = set()  # also by what was read before an error
+        self._check_items()
+        self._note_bases()
+
+    def refresh(self) -> set[str]:
+        """Read what others have changed; return the items that may have another state."""
+        self._touched |= self.people.refresh()
+        self._touched |= self.metadata.refresh()
+        before = self.readers.by_item
+        self.readers = Readers(self.people)
+        if self.readers.by_item != before:
+            self._touched |= before.keys() | self.readers.by_item.keys()
+        if self._touched:
+            self._check_items()
+            self.forget(self._touched)
+        touched, self._touched = self._touched, set()
+        return touched
+
+    def forget(self, items: set[str]) -> None:
+        """Compute the states of items again when they are asked for."""
+        self._note_bases()
+        for item in items:
+            self._states.pop(item, None)
+
+    def of(self, item: str) -> ItemState:
+        """Return the state of an item.
+
+        Raises:
+            HdbenchError: there is no such item.
+        """
+        if item not in self.metadata.rows:
+            raise HdbenchError("{item!r}: no such item", item=item[:100])
+        if item not in self._states:
+            self._states[item] = seen_by(
+                self._person,
+                item,
+                self.people.changes(item),
+                self.readers.of(item),
+                self.base(item),
+            )
+        return self._states[item]
+
+    def base(self, item: str) -> Base | None:
+        """Return the record that an item had before anybody changed it; None without one."""
+        if item in self._bases or item in self.people.items():
+            return self._bases.get(item)
+        row = self.metadata.rows[item]
+        return None if row.record is None else Base(row.record, row.made)
+
+    def is_noted(self, item: str) -> bool:
+        """Return whether the person's file says what an item had before anybody changed it."""
+        return (item, self._person) in self._noted
+
+    def _note_bases(self) -> None:
+        found = defaultdict[str, list[Found]](list)
+        for event in self.people.of_kind(Found):
+            found[event.item].append(event)
+        self._noted = {(event.item, event.by) for events in found.values() for event in events}
+        self._bases = {
+            item: base for item, events in found.items() if (base := base_of(events)) is not None
+        }
+
+    def _check_items(self) -> None:
+        """Refuse a list of items from which some have gone that people worked on."""
+        missing = (self.people.items() | self.readers.by_item.keys()) - self.metadata.rows.keys()
+        if missing:
+            raise HdbenchError(
+                "{place}: lacks {item!r} ({count:,} in all), for which people entered something: "
+                "put the missing rows back; nothing was written",
+                place=self.metadata.path,
+                item=min(missing)[:100],
+                count=len(missing),
+            )
+
+
+class Store:
+    """A folder that one person has open, beside others with files of their own.
+
+    Every method can be called from several threads. Changes by others, and by the same person in
+    other windows, are seen at the next call.
+
+    Args:
+        folder: the collection, whose `metadata.jsonl` is brought up to date; later if another
+            process is writing it.
+        person: the person's name.
+
+    Attributes:
+        items: the ids, in the order of `metadata.jsonl`.
+        person: the person's name.
+        readers: who reads which items alone.
+
+    Raises:
+        HdbenchError: the name cannot be used; see also `States`.
+    """
+
+    def __init__(self, folder: Path, person: str) -> None:
+        self.person = as_name(person)
+        self._view = States(folder, self.person)
+        self.items = list(self._view.metadata.rows)
+        with self._view.people.writing(self.person):
+            pass  # so that what is wrong is said now
+        self._turn = threading.RLock()
+        self._due = self._view.people.items()
+        with suppress(TakenError):  # otherwise it is done at the next flush
+            self.flush(wait=False)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def notes(self) -> list[str]:
+        """Return messages about what was found, for the user."""
+        return self._view.metadata.notes
+
+    @property
+    def readers(self) -> Readers:
+        """Return who reads which items alone."""
+        return self._view.readers
+
+    def state(self, item: str) -> ItemState:
+        """Return the state of an item.
+
+        Raises:
+            HdbenchError: there is no such item.
+        """
+        return self.states([item])[0]
+
+    def states(self, items: Sequence[str] | None = None) -> list[ItemState]:
+        """Return the states of some items, in their order; by default of all items.
+
+        Raises:
+            HdbenchError: an item is no longer in `metadata.jsonl`.
+        """
+        with self._turn:
+            self._refresh()  # once: it looks at every file
+            return [self._view.of(item) for item in (self.items if items is None else items)]
+
+    def waiting(self) -> dict[str, int]:
+        """Return person → the number of items that they read alone and are not done with."""
+        counts = Counter[str]()
+        with self._turn:
+            self._refresh()
+            for item, readers in self.readers.by_item.items():
+                counts.update(waiting_for(item, self._view.people.changes(item), readers))
+        return dict(counts)
+
+    def history(self, item: str) -> list[Change]:
+        """Return the changes of an item that the person may see, in the order of time.
+
+        Raises:
+            HdbenchError: there is no such item.
+        """
+        state = self.state(item)
+        changes = self._view.people.changes(item)
+        if state.stage is Stage.others:
+            return []
+        is_own = state.stage is Stage.own
+        return [change for change in changes if not is_own or change.by == self.person]
+
+    def change(
+        self,
+        item: str,
+        kind: What,
+        field: str,
+        to: Any,
+        *,
+        after: str | None,
+        how: str,
+        model: str | None = None,
+    ) -> ItemState:
+        """Change an item; when this returns, it is saved.
+
+        Args:
+            item: the item's id.
+            kind: what is changed.
+            field: the path of a field of the ground truth; empty for the whole record, and for a
+                status or comment.
+            to: the value from now on.
+            after: the value of `head` for it.
+            how: the origin of the value; see `Change`.
+            model: the model that wrote it, if it is a draft.
+
+        Returns:
+            The current state of the item.
+
+        Raises:
+            StaleError: `after` is not the head; nothing is written.
+            HdbenchError: there is no such item or field, the value cannot be held, or it cannot be
+                saved; nothing is written.
+        """
+        with self._turn, self._view.people.writing(self.person):
+            self._refresh()
+            state = self._view.of(item)
+            if after != (state.head or {}).get(kind):
+                raise StaleError(state)
+            if state.stage is Stage.others:
+                raise HdbenchError(
+                    "{item}: is read by others, who do not see your entries", item=item
+                )
+            top, value = _of_field(state, field, to) if kind == "ground_truth" else (field, to)
+            numbers = self._view.people.numbers()
+            made = {
+                "by": self.person,
+                "at": self._time(item),
+                "kind": kind,
+                "item": item,
+                "field": top,
+                "value": value,
+                "how": how,
+                "model": model,
+                "alone": state.stage is Stage.own,
+                "seen": {name: numbers[name] for name in numbers if name != self.person},
+            }
+            return self._save(item, validate(Change, made, self._view.people.file(self.person)))
+
+    def undo(self, item: str) -> ItemState:
+        """Undo the person's last change of an item.
+
+        Raises:
+            HdbenchError: there is none, or somebody has changed the same field since.
+        """
+        with self._turn, self._view.people.writing(self.person):
+            self._refresh()
+            changes, is_alone = (
+                self._view.people.changes(item),
+                self._view.of(item).stage is Stage.own,
+            )
+            own = [
+                change
+                for change in changes
+                if change.by == self.person and change.alone == is_alone
+            ]
+            if not own:
+                raise HdbenchError(
+                    "{item}: {name} has nothing to undo", item=item, name=self.person
+                )
+            last = max(own, key=lambda change: change.number)
+            if any(_replaces(change, last) for change in changes):
+                raise HdbenchError(
+                    "{item}: {field} was changed again since, so that {name}'s change is not "
+                    "undone: change it by hand",
+                    item=item,
+                    field=last.field or last.kind,
+                    name=self.person,
+                )
+            return self._save(
+                item, Undo(by=self.person, at=self._time(item), item=item, undoes=last.number)
+            )
+
+    def flush(self, *, wait: bool = True) -> None:
+        """Bring `metadata.jsonl` up to date.
+
+        Args:
+            wait: whether to wait for another process that is writing it.
+
+        Raises:
+            TakenError: another process is writing it.
+            HdbenchError: it cannot be written.
+        """
+        with self._turn:
+            self._refresh()
+            if not self._due:
+                return
+            metadata = self._view.metadata
+            with metadata.writing() if wait else metadata.writing(0):
+                self._refresh()  # otherwise this could write less than another process just did
+                states = [self._view.of(item) for item in sorted(self._due)]
+                metadata.write(state for state in states if state.stage is Stage.plain)
+                self._view.people.seal()
+                self._due.clear()
+
+    def close(self) -> None:
+        """Bring `metadata.jsonl` up to date."""
+        self.flush()
+
+    def _refresh(self) -> None:
+        self._due |= self._view.refresh() & self._view.people.items()
+
+    def _time(self, item: str) -> str:
+        """Return the current time; just after the last change where a clock is wrong."""
+        last = max((change.at for change in self._view.people.changes(item)), default="")
+        time = now()
+        if time > last:
+            return time
+        return as_time(datetime.fromisoformat(last) + timedelta(milliseconds=1))
+
+    def _save(self, item: str, event: Event) -> ItemState:
+        people, base = self._view.people, self._view.base(item)
+        if len(people.changes(item)) >= MAX_ITEM_CHANGES:
+            raise HdbenchError(
+                "{item}: has {most:,} changes, and no more are kept",
+                item=item,
+                most=MAX_ITEM_CHANGES,
+            )
+        events = [event]
+        if base is not None and not self._view.is_noted(item):
+            # Otherwise it would be lost once metadata.jsonl is written, or where only this person's
+            # file is copied to.
+            how, model = base.made or (IMPORTED, None)
+            found = Found(
+                by=self.person, at=event.at, item=item, record=base.record, how=how, model=model
+            )
+            events = [found, event]
+        touched = people.append(events)
+        self._due |= touched
+        self._view.forget(touched | {item})
+        return self._view.of(item)
+
+
+def _of_field(state: ItemState, field: str, to: Any) -> tuple[str, Any]:
+    """Return the field of the record that a path is in, and its value from then on.
+
+    Raises:
+        HdbenchError: the path does not fit the record.
+    """
+    path = parse_field(field)
+    if not path:
+        return "", to
+    top = path[:1]
+    try:
+        return str(top[0]), get(with_value(state.record, path, to), top)
+    except KeyError as error:
+        raise HdbenchError(
+            "{item}: {field!r}: there is no such field", item=state.item, field=field[:100]
+        ) from error
+
+
+def _replaces(change: Change, other: Change) -> bool:
+    """Return whether somebody else set the same field after another change, knowing of it."""
+    overlaps = not change.field or not other.field or change.field == other.field
+    is_same = change.kind == other.kind and change.by != other.by
+    return is_same and overlaps and change.knows(other)

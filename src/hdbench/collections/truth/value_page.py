@@ -1,0 +1,114 @@
+"""The page on which people look at single values, whatever they look at them for."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from hdbench.answers.schema import AnswerSchema
+from hdbench.benchmarks.benchmark import SCHEMA
+from hdbench.collections.truth.events import ValueKey, as_name
+from hdbench.collections.truth.form import form_of
+from hdbench.collections.truth.media import BrowserImage, CollectionMedia
+from hdbench.collections.truth.people import People
+from hdbench.collections.truth.single_value import asked, typed_value
+from hdbench.common.texts import Texts
+
+_TEXTS = Texts(Path(__file__).parent / "texts")
+
+
+class ValuePage(ABC):
+    """Single values that one person looks at in the browser, one request at a time.
+
+    Args:
+        folder: the dataset, or the collection.
+        person: the person's name.
+        language: the page's language; None for the browser's.
+
+    Raises:
+        HdbenchError: a file is unusable, or the name is.
+    """
+
+    def __init__(self, folder: Path, person: str, language: str | None) -> None:
+        self.folder, self.person = folder, as_name(person)
+        self._language = language
+        self.media = CollectionMedia(folder)
+        self._schema = AnswerSchema.load(folder / SCHEMA)
+        self._form = form_of(self._schema)
+        self.lock = RLock()
+        self._asked: dict[str, dict[str, Any]] = {}
+        with People(folder).writing(self.person):
+            pass  # so that what is wrong is said now
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Return nothing: all that has to be known is said as an error."""
+        return ()
+
+    def close(self) -> None:  # noqa: B027  most have nothing to close
+        """Close the files."""
+
+    def start(self) -> dict[str, Any]:
+        """Return the data that the page loads once."""
+        return {
+            "name": self.folder.resolve().name,
+            "annotator": self.person,
+            "language": self._language,
+            "texts": _TEXTS.translations,
+        }
+
+    @abstractmethod
+    def listed(self) -> Sequence[object]:
+        """Return what the numbers of requests stand for, in order."""
+
+    @abstractmethod
+    def state(self, after: int = -1) -> dict[str, Any]:
+        """Return where it stands for this person.
+
+        Its `phase` is `reading` while there are values for this person, `waiting` while others
+        have to read some, `ready` when the next stage can be drawn, `advancing` meanwhile, and
+        `done` at the end. `next` has the numbers of the next values, `last` that of the last one.
+
+        Args:
+            after: the number of a value that this person leaves for later.
+        """
+
+    @abstractmethod
+    def value(self, number: int) -> dict[str, Any]:
+        """Return a value: where to look, what can be entered, and what may be seen of it."""
+
+    @abstractmethod
+    def read(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
+        """Save what this person says of a value, and return the state.
+
+        Raises:
+            ChangedError: somebody was faster.
+            HdbenchError: it cannot be saved.
+        """
+
+    def go_on(self, _: dict[str, Any]) -> dict[str, Any]:
+        """Return the state: there is no next stage."""
+        return self.state()
+
+    def picture(self, number: int, page: int) -> BrowserImage:
+        """Return a page of a value's item."""
+        return self.media.picture(self.key(number).item, page)
+
+    @abstractmethod
+    def key(self, number: int) -> ValueKey:
+        """Return the value with a number.
+
+        Raises:
+            HdbenchError: there is none.
+        """
+
+    def asks(self, path: str) -> dict[str, Any]:
+        """Return what a field is called in each language, and what can be entered."""
+        if path not in self._asked:
+            self._asked[path] = asked(self._form, self._schema, path)
+        return self._asked[path]
+
+    def typed(self, path: str, value: Any) -> Any:
+        """Return a value that was entered, in the field's type; None for nothing."""
+        return typed_value(value, self.asks(path))

@@ -1,0 +1,212 @@
+"""Figures for a paper or a notebook, drawn from plain rows of numbers."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from hdbench.common.display.heat import heat_map
+from hdbench.common.display.rows import Dot, Point
+from hdbench.common.display.scatter import scatter
+from hdbench.common.display.style import (
+    BLUE,
+    GREY,
+    ONE_COLUMN,
+    ORANGE,
+    TEXT,
+    Plot,
+    TickNumbers,
+    finished,
+    label_below,
+    longest_label,
+    new_plot,
+    paper_style,
+    short,
+)
+from hdbench.common.display.words import Cost, axis_label, known, listed, row_in_words, say
+
+__all__ = ["Cost", "Dot", "Plot", "Point", "differences", "dots", "heat_map", "scatter"]
+
+_ROW = 0.17  # inches
+_AROUND = 0.58  # inches, of all but the rows and the title
+_MAX_NOTE = 16
+_ABOVE = -0.75  # the place above the first row
+
+
+def dots(
+    rows: Sequence[Dot],
+    *,
+    figure: str,
+    higher_is_better: bool | None = None,
+    title: str = "",
+    line: Dot | None = None,
+    notes: str = "",
+    level: float = 0.95,
+    language: str = "en",
+    width: float = ONE_COLUMN,
+) -> Plot:
+    """Draw values as dots with their intervals, a row for each, the first at the top.
+
+    A value without an interval is an open dot if others have one, and the label below says so; a
+    missing value is said to be one.
+
+    Args:
+        rows: the values, in the order in which they are shown.
+        figure: the name of what is drawn, such as `f1_micro`.
+        higher_is_better: its direction, which is named below; None if it has none.
+        title: the title; none if it is empty.
+        line: a value that is drawn across all rows, with its label, such as what people reach.
+        notes: the head of the column of notes.
+        level: the nominal coverage of the intervals.
+        language: one of `hdbench.common.texts.LANGUAGES`.
+        width: the width in inches.
+    """
+    with paper_style():
+        plot, axes = _rows(rows, title, notes, language, width)
+        of_all = [*rows, line] if line else rows
+        _draw(axes, rows)
+        if line is not None and (reached := known(line.value)) is not None:
+            _line(axes, line, reached)
+        _scale(axes, of_all)
+        axes.xaxis.set_major_formatter(TickNumbers(language))
+        alt = _label(plot, of_all, figure, level, language, higher_is_better=higher_is_better)
+        return finished(plot, listed(alt, _in_words(of_all, language), language))
+
+
+def differences(
+    rows: Sequence[Dot],
+    *,
+    figure: str = "",
+    names: tuple[str, str] | None = None,
+    title: str = "",
+    notes: str = "",
+    level: float = 0.95,
+    language: str = "en",
+    width: float = ONE_COLUMN,
+) -> Plot:
+    """Draw differences as dots with their intervals, and a line at 0, which is in the middle.
+
+    Args:
+        rows: the differences, in the order in which they are shown.
+        figure: the name of what differs; empty if the rows name it.
+        names: what is compared: the values of the first minus those of the second.
+        title: the title; none if it is empty.
+        notes: the head of the column of notes.
+        level: the nominal coverage of the intervals.
+        language: one of `hdbench.common.texts.LANGUAGES`.
+        width: the width in inches.
+    """
+    with paper_style():
+        plot, axes = _rows(rows, title, notes, language, width)
+        axes.axvline(0, color=TEXT, linewidth=0.8, zorder=1)
+        _draw(axes, rows)
+        farthest = max((abs(end) for end in _ends(rows)), default=0.0) or 1.0
+        axes.set_xlim(-1.08 * farthest, 1.08 * farthest)
+        axes.xaxis.set_major_formatter(TickNumbers(language, signed=True))
+        minus = say("minus", language, a=short(names[0]), b=short(names[1])) if names else ""
+        subject = ": ".join(filter(None, (figure, minus)))
+        alt = _label(plot, rows, subject, level, language)
+        return finished(plot, listed(alt, _in_words(rows, language), language))
+
+
+def _rows(
+    rows: Sequence[Dot], title: str, notes: str, language: str, width: float
+) -> tuple[Plot, Axes]:
+    """Return a figure with a place for each row, and with the notes beside them."""
+    plot, axes = new_plot(width, _AROUND + _ROW * max(len(rows), 2), title)
+    most = longest_label(width)
+    axes.set_yticks(range(len(rows)), [short(row.label, most) for row in rows])
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(max(len(rows), 2) - 0.4, -0.6)
+    axes.spines["left"].set_visible(False)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=max(5, int(1.4 * width)), steps=[1, 2, 5, 10]))
+    axes.grid(axis="x")
+    beside: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+    for index, row in enumerate(rows):
+        if row.note:
+            note = short(row.note, _MAX_NOTE)
+            axes.annotate(note, (1, index), (8, 0), va="center_baseline", **beside)
+        if known(row.value) is None:
+            missing = say("no_value", language)
+            axes.annotate(missing, (0, index), (3, 0), va="center_baseline", color=GREY, **beside)
+    if notes and any(row.note for row in rows):
+        axes.annotate(short(notes, _MAX_NOTE), (1, _ABOVE), (8, 0), color=GREY, **beside)
+    return plot, axes
+
+
+def _draw(axes: Axes, rows: Sequence[Dot]) -> None:
+    """Draw the dots; those without an interval are open if others have one."""
+    placed = [(index, row, known(row.value)) for index, row in enumerate(rows)]
+    with_interval = [(index, *row.interval) for index, row, _ in placed if row.interval]
+    if with_interval:
+        places, lows, highs = zip(*with_interval, strict=True)
+        axes.hlines(places, lows, highs, color=BLUE, linewidth=1.6, clip_on=False)
+    for face in (BLUE, "white"):
+        drawn = [
+            (value, index)
+            for index, row, value in placed
+            if value is not None
+            and (face == "white") == bool(with_interval and row.interval is None)
+        ]
+        if drawn:  # a line without points would take up room at the figure's corner
+            axes.plot(
+                *zip(*drawn, strict=True),
+                "o",
+                color=BLUE,
+                markerfacecolor=face,
+                markersize=3.6,
+                clip_on=False,
+                zorder=3,
+            )
+
+
+def _line(axes: Axes, line: Dot, value: float) -> None:
+    """Draw a value across all rows, with its label above them."""
+    if line.interval:
+        axes.axvspan(*line.interval, facecolor=ORANGE, alpha=0.2, linewidth=0, zorder=0.5)
+    axes.axvline(value, color=ORANGE, linewidth=1.2, linestyle=(0, (4, 2)), zorder=1)
+    axes.text(value, _ABOVE, short(line.label, _MAX_NOTE), ha="center")
+
+
+def _scale(axes: Axes, rows: Sequence[Dot]) -> None:
+    """Show all values, but nothing beyond 0 and 1 where all are between."""
+    ends = _ends(rows)
+    low, high = min(ends, default=0.0), max(ends, default=1.0)
+    space = 0.06 * (high - low) or 0.05
+    shown = low - space, high + space
+    if low >= 0 and high <= 1:
+        shown = max(shown[0], -0.01), min(shown[1], 1.01)
+    axes.set_xlim(*shown)
+
+
+def _ends(rows: Sequence[Dot]) -> list[float]:
+    """Return all values, and the ends of their intervals."""
+    values = [value for row in rows if (value := known(row.value)) is not None]
+    return values + [end for row in rows for end in row.interval or ()]
+
+
+def _label(
+    plot: Plot,
+    rows: Sequence[Dot],
+    figure: str,
+    level: float,
+    language: str,
+    *,
+    higher_is_better: bool | None = None,
+) -> str:
+    """Write what the dots are below them, and return it."""
+    some = any(row.interval for row in rows)
+    label = axis_label(
+        figure, language, level=level if some else None, higher_is_better=higher_is_better
+    )
+    is_open = some and any(row.value is not None and not row.interval for row in rows)
+    label_below(plot, label + (f"\n{say('open_dot', language)}" if is_open else ""))
+    return label
+
+
+def _in_words(rows: Sequence[Dot], language: str) -> list[str]:
+    return [
+        row_in_words(short(row.label), known(row.value), row.interval, language, row.note)
+        for row in rows
+    ]

@@ -1,1 +1,0 @@
-"""Datasets: what a benchmark is made from, and how it is built."""

@@ -1,0 +1,226 @@
+"""The parts of a result: what was scored, against what, how it was read, and with what."""
+
+import platform
+from datetime import date
+from functools import cache
+from typing import Annotated, Any, Literal, TypeGuard
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+)
+
+from hdbench.about import __version__
+from hdbench.answers import READING, ReadAs
+from hdbench.answers.batches import MAX_NUMBER
+from hdbench.benchmarks.agreement import Ceiling
+from hdbench.benchmarks.sample import Sample
+from hdbench.benchmarks.spec import ItemName
+from hdbench.common.checked import unfit
+from hdbench.common.texts import LANGUAGES
+from hdbench.evaluation.warning_texts import RunWarning, in_words
+
+
+class ResultPart(BaseModel):
+    """A part of a result, which may be from an untrusted file; unknown keys are left alone."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True, defer_build=True)
+
+
+class Versions(ResultPart):
+    """The versions of everything that scores and their intervals depend on."""
+
+    hdbench: str
+    rapidfuzz: str
+    json_repair: str
+    numpy: str
+    scipy: str
+    python: str
+
+
+@cache
+def installed_versions() -> Versions:
+    """Return the versions that are installed."""
+    from importlib.metadata import version  # noqa: PLC0415  slow, and a reader needs none
+
+    return Versions(
+        hdbench=__version__,
+        rapidfuzz=version("rapidfuzz"),
+        json_repair=version("json_repair"),
+        numpy=version("numpy"),
+        scipy=version("scipy"),
+        python=platform.python_version(),
+    )
+
+
+class ScoredFile(ResultPart):
+    """The file or folder of answers that was scored; without a path if there is none.
+
+    Attributes:
+        path: where it was.
+        sha256: see `hdbench.evaluation.files.answers_sha256`.
+    """
+
+    path: str
+    sha256: str
+
+
+NO_FILE = ScoredFile.model_construct(path="", sha256="")  # building validators takes time
+
+
+MAX_MESSAGE = 10_000
+"""Maximum number of characters in a warning in words; those of the checks have some 300."""
+
+
+def counts_of(value: Any) -> dict[str, dict[str, int]]:
+    """Return counts by name in objects by name: by hand, as pydantic would list every wrong one."""
+    if not isinstance(value, dict) or not all(
+        isinstance(counts, dict)
+        and all(type(count) is int and 0 <= count <= MAX_NUMBER for count in counts.values())
+        for counts in value.values()
+    ):
+        raise unfit("is not an object of counts by name")
+    return value
+
+
+def are_texts(value: Any) -> TypeGuard[list[str]]:
+    """Return whether a value is a list of texts."""
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+def _texts_of(value: Any) -> list[str]:
+    if not are_texts(value):
+        raise unfit("is not a list of texts")
+    return value
+
+
+def _warnings_of(value: Any) -> list[RunWarning]:
+    if not isinstance(value, list) or not all(map(_is_warning, value)):
+        raise unfit("not all have {keys}", keys=", ".join(_WARNING))
+    return [
+        RunWarning(
+            warning["kind"],
+            {name: warning[name] for name in ("key", "values")},
+            *(warning[name] for name in ("count", "of", "ids")),
+        )
+        for warning in value
+        if warning["kind"] != "drafted"  # which follows from the drafts of the dataset
+    ]
+
+
+_WARNING = {"kind": str, "message": str, "count": int, "of": int, "ids": list}
+_WARNING |= {"key": str, "values": dict}
+
+
+def _is_warning(value: Any) -> bool:
+    if not (
+        isinstance(value, dict)
+        and value.keys() == _WARNING.keys()
+        and all(type(value[name]) is kind for name, kind in _WARNING.items())
+        and are_texts(value["ids"])
+    ):
+        return False
+    try:
+        return all(
+            len(in_words(value["key"], value["values"], language)) <= MAX_MESSAGE
+            for language in LANGUAGES
+        )
+    except ValueError:
+        return False
+
+
+Texts = Annotated[list[str], PlainValidator(_texts_of)]
+
+Counts = Annotated[dict[str, dict[str, int]], PlainValidator(counts_of)]
+"""Name → name → count."""
+
+Warnings = Annotated[
+    list[RunWarning],
+    PlainValidator(_warnings_of),
+    PlainSerializer(lambda warnings: [warning.to_dict() for warning in warnings]),
+]
+
+
+def _checked_day(text: str) -> str:
+    return date.fromisoformat(text).isoformat()
+
+
+class DraftedItems(ResultPart):
+    """Items whose ground truths were made by correcting the same model's drafts.
+
+    Attributes:
+        run: the run that gave the drafts.
+        model: its model, if that is known.
+        items: how many items.
+    """
+
+    run: str
+    model: str | None
+    items: int = Field(ge=1, le=MAX_NUMBER)
+
+
+class ScoredDataset(ResultPart):
+    """The dataset that answers were scored against; without a name if ground truths came alone.
+
+    Attributes:
+        benchmark: its name.
+        dataset_version: its version.
+        dataset_sha256: the hash of its content.
+        dataset_revision: the commit, if it is from the Hub.
+        headline: the figure used for ranking.
+        higher_is_better: the direction of that; None if the metric has to say it.
+        sample: how its items were drawn from a population, if they were.
+        public_since: the day from which the ground truth was public, if that is known.
+        item_name: what an item is called, if the benchmark says it.
+        drafts: the items whose ground truths were made from drafts, if there are any.
+        errata: `proposed` if the proposed corrections of ground truths count.
+        people: what people reach against each other by the same rules, if that is known.
+    """
+
+    benchmark: str = ""
+    dataset_version: str = ""
+    dataset_sha256: str = ""
+    dataset_revision: str | None = None
+    headline: str = ""
+    higher_is_better: bool | None = None
+    sample: Sample | None = None
+    public_since: Annotated[str, AfterValidator(_checked_day)] | None = None
+    item_name: ItemName | None = None
+    drafts: list[DraftedItems] | None = None
+    errata: Literal["proposed"] | None = None
+    people: Ceiling | None = None
+
+
+NO_DATASET = ScoredDataset.model_construct()
+
+
+class AnswersRead(ResultPart):
+    """The reading of a file of answers, and what it showed.
+
+    Attributes:
+        version: the version of the reading rules, `hdbench.answers.READING`.
+        strict: see `ReadAs`.
+        as_given: see `ReadAs`.
+        notes: what to know about it, one line each.
+        schema_violations: field → rule of the schema → how often it was violated.
+        warnings: what to look at.
+    """
+
+    version: int = Field(default=READING, ge=1)
+    strict: bool = False
+    as_given: bool = False
+    notes: Texts = []
+    schema_violations: Counts = {}
+    warnings: Warnings = []
+
+    @property
+    def read_as(self) -> ReadAs:
+        """How it was read."""
+        return ReadAs(self.strict, self.as_given)
+
+
+NOT_READ = AnswersRead.model_construct()

@@ -1,1 +1,0 @@
-"""Reading ground truths as libraries, archives and projects have them."""

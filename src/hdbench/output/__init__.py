@@ -1,1 +1,0 @@
-"""Pages, tables and files made from results, and their publication."""

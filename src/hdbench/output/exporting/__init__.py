@@ -1,1 +1,0 @@
-"""Runs in forms that others can work with: tables of their answers."""

@@ -1,0 +1,78 @@
+"""The file of an audit: a row for each finding, or all of it as JSON."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+from hdbench.answers.csv_lines import opened_csv
+from hdbench.common.checked import check_file
+from hdbench.common.csv_files import as_it_was
+from hdbench.common.jsonio import write_json, write_whole
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError, Message
+from hdbench.report.audit.findings import Audit
+from hdbench.report.tables import TableRows, csv_bytes, text
+
+HEAD = ("id", "field", "ground truth", "models read", "agreement", "makers", "class")
+
+_MAX_FILE, _MAX_CELL = 64 * 2**20, 2**20
+
+
+def check_ending(path: Path) -> None:
+    """Refuse a file that an audit cannot be written to.
+
+    Raises:
+        HdbenchError: it ends neither in .csv nor in .json.
+    """
+    if path.suffix.lower() not in {".csv", ".json"}:
+        raise HdbenchError("{place}: must end in .csv or .json", place=path)
+
+
+def write_audit(path: Path, audit: Audit) -> None:
+    """Write an audit, as CSV or JSON by the file's ending.
+
+    Raises:
+        HdbenchError: it cannot be written.
+    """
+    if path.suffix.lower() == ".json":
+        write_json(path, asdict(audit))
+        return
+    rows = (
+        (
+            finding.id,
+            finding.field,
+            text(finding.truth),
+            text(finding.value),
+            f"{finding.agreeing} of {finding.good}",
+            ", ".join(finding.makers),
+            finding.error_class,
+        )
+        for finding in audit.findings
+    )
+    write_whole(path, csv_bytes(TableRows(HEAD, rows)))
+
+
+def read_audited(path: Path) -> Mapping[str, tuple[str, ...]] | None:
+    """Return item → the fields that an audit found, from its CSV file; None for other files.
+
+    The file may have been cut, sorted and saved by a spreadsheet program.
+
+    Raises:
+        HdbenchError: it cannot be read.
+    """
+    if path.suffix.lower() != ".csv":
+        return None
+    check_file(path, _MAX_FILE, Message("a list of items"))
+    with read_errors(path):
+        data = path.read_bytes()
+    with opened_csv(data, str(path), _MAX_CELL) as (rows, _):
+        head = [title.strip().casefold() for title in next(rows, (0, []))[1]]
+        if not {"id", "field", "models read"} <= set(head):
+            return None
+        fields: dict[str, list[str]] = defaultdict(list)
+        for _, cells in rows:
+            found = dict(zip(head, map(as_it_was, cells), strict=False))
+            if found["id"]:
+                fields[found["id"]].append(found.get("field", ""))
+    return {item: tuple(filter(None, names)) for item, names in fields.items()}

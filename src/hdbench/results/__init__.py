@@ -1,1 +1,0 @@
-"""Results: the figures of one set of answers, as values and as files."""

@@ -7,7 +7,7 @@ from annotating.pages import write_collection
 from helpers.waiting import until
 from starlette.testclient import TestClient
 
-from hdbench.collections.truth.checking.value_check import ValueCheck
+from hdbench.collections.truth.reading_page import ValueCheck
 from hdbench.collections.truth.server import build_app
 
 PLACE = "http://localhost/token/"

@@ -22,8 +22,8 @@ from models.faulty_server import FaultyServer, Response, completion
 from hdbench.collections.new.drawing import draw
 from hdbench.collections.new.whole import Whole
 from hdbench.collections.trust.checking import values_to_read
-from hdbench.collections.truth.checking.value_check import ValueCheck
 from hdbench.collections.truth.editor import Editor
+from hdbench.collections.truth.reading_page import ValueCheck
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -3,7 +3,7 @@
 from hdbench.collections.trust.learned_files import read_learned
 from hdbench.collections.trust.learning import second_reading
 from hdbench.collections.trust.plan import read_plan
-from hdbench.collections.truth.checking.checked_values import CheckedValues
+from hdbench.collections.truth.readings import CheckedValues
 
 
 def contradicted(folder, plan_file):

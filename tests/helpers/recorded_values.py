@@ -19,9 +19,9 @@ from hdbench.collections.trust.cuts import BILLION, choose_cuts, walk_cuts
 from hdbench.collections.trust.learning import probabilities_of
 from hdbench.collections.trust.runs import Runs, fields_called, opened_run
 from hdbench.collections.trust.values import chosen_fields, texts_of
-from hdbench.collections.truth.checking.checked_values import settled
-from hdbench.collections.truth.checking.queue import ReadingStage, mark_of
 from hdbench.collections.truth.events import Reading, ValueKey
+from hdbench.collections.truth.reading_queue import ReadingStage, mark_of
+from hdbench.collections.truth.readings import settled
 from hdbench.common.letters import folded
 from hdbench.statistics.logistic import fit
 

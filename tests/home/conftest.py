@@ -6,17 +6,17 @@ from starlette.testclient import TestClient
 
 from hdbench.collections.home.app import Home, build_app
 from hdbench.collections.home.collection import key_of
-from hdbench.collections.home.used import Used
+from hdbench.collections.home.recent import Recent
 
 
 @pytest.fixture
-def used(tmp_path):
-    return Used(tmp_path / "state")
+def recent(tmp_path):
+    return Recent(tmp_path / "state")
 
 
 @pytest.fixture
-def home(used):
-    home = Home(used)
+def home(recent):
+    home = Home(recent)
     yield home
     home.close()
 
@@ -27,9 +27,9 @@ def client(home):
 
 
 @pytest.fixture
-def folder(tmp_path, used):
+def folder(tmp_path, recent):
     folder = make_collection(tmp_path)
-    used.add(folder)
+    recent.add(folder)
     return folder
 
 

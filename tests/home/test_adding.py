@@ -136,7 +136,7 @@ def test_scan_of_another_kind_does_not_spoil_what_is_there(client, at):
         ("n.zip", zipped({"m.png": picture(), "n.png": picture()[:20]})),
     ],
 )
-def test_unusable_scan_does_not_spoil_what_is_there(client, used, tmp_path, name, data):
+def test_unusable_scan_does_not_spoil_what_is_there(client, recent, tmp_path, name, data):
     new = begin_new(client, tmp_path)
     told = upload(client, f"{new}/scans", name, data).json()["error"]
     assert told.startswith(("n.png: not an image", "n.pdf: not a PDF"))
@@ -145,7 +145,7 @@ def test_unusable_scan_does_not_spoil_what_is_there(client, used, tmp_path, name
     assert "<h1>1 item, 0 with a ground truth</h1>" in client.get(new).text
 
 
-def test_pdf_with_a_password_is_refused(client, used, tmp_path):
+def test_pdf_with_a_password_is_refused(client, recent, tmp_path):
     new = begin_new(client, tmp_path)
     key = f"<{'00' * 32}>"
     lock = f"/Encrypt <</Filter /Standard /V 1 /R 2 /P -4 /O {key} /U {key}>> /ID [<00> <00>]"
@@ -156,7 +156,7 @@ def test_pdf_with_a_password_is_refused(client, used, tmp_path):
     assert told == "n.pdf: not a PDF, damaged, or protected by a password"
 
 
-def test_scans_are_taken_back_and_the_sheet_stays(client, used, tmp_path):
+def test_scans_are_taken_back_and_the_sheet_stays(client, recent, tmp_path):
     new = begin_new(client, tmp_path)
     for name in ("a.png", "a.webp"):  # which would have the same id
         upload(client, f"{new}/scans", name, picture(form=name[2:]))
@@ -234,7 +234,7 @@ def test_somebody_who_annotates_meanwhile_keeps_both(client, at, folder):
     assert len(list((folder / "people").glob("metadata.jsonl.*"))) == 1  # only before the first
 
 
-def test_pages_of_a_tiff_are_known_again(client, used, tmp_path):
+def test_pages_of_a_tiff_are_known_again(client, recent, tmp_path):
     pages = [Image.new("RGB", (9, 6), color) for color in ("red", "blue")]
     (tmp_path / "scans").mkdir()
     pages[0].save(tmp_path / "scans/c0.tif", save_all=True, append_images=pages[1:])

@@ -14,10 +14,10 @@ MODELS = ("heron", "otter", "finch")
 
 
 @pytest.fixture
-def folder(tmp_path, used):
+def folder(tmp_path, recent):
     """Twelve cards; of the first, all three models read another year."""
     folder = make_collection(tmp_path, items=12, truths=12)
-    used.add(folder)
+    recent.add(folder)
     for model in MODELS:
         write_run(tmp_path, model, items=12, wrong=1)
     opened(folder).ensure_built()

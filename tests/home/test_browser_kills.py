@@ -16,8 +16,8 @@ from playwright.sync_api import Error
 from hdbench.collections.home.collection import opened
 from hdbench.collections.trust.applied_folder import read_applied
 from hdbench.collections.trust.plan import PlanOptions
-from hdbench.collections.truth.checking.checked_values import CheckedValues
-from hdbench.collections.truth.working.worked_values import WorkedValues
+from hdbench.collections.truth.readings import CheckedValues
+from hdbench.collections.truth.worked_values import WorkedValues
 
 pytestmark = pytest.mark.nightly
 

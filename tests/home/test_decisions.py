@@ -25,9 +25,9 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.collections.home.app import Home, build_app
 from hdbench.collections.home.collection import key_of, opened
 from hdbench.collections.home.comparison import report_page
+from hdbench.collections.home.recent import Recent
 from hdbench.collections.home.rendering import said
 from hdbench.collections.home.state import CollectionStage
-from hdbench.collections.home.used import Used
 from hdbench.collections.trust.applied_folder import WORK_LIST
 from hdbench.collections.trust.plan import PlanOptions, make_plan, write_plan
 from hdbench.collections.trust.working import AppliedWorkList
@@ -43,9 +43,9 @@ class Opened:
 
     def __init__(self, cards, state):
         self.cards, self.folder = cards, cards.folder
-        used = Used(state)
-        used.add(self.folder)
-        self.home = Home(used)
+        recent = Recent(state)
+        recent.add(self.folder)
+        self.home = Home(recent)
         self.key = key_of(self.folder)
         self.client = TestClient(build_app(self.home), base_url="http://127.0.0.1" + self.home.root)
         self.collection = self.home.collection(self.key)

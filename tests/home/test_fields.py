@@ -70,9 +70,9 @@ def test_fields_stay_while_several_people_read(client, at, folder):
     assert "jahr" in schema(folder)["properties"]
 
 
-def test_fields_in_objects_are_changed(tmp_path, client, used):
+def test_fields_in_objects_are_changed(tmp_path, client, recent):
     folder = make_collection(tmp_path / "nested", truths=0, fields=("author.name", "year"))
-    used.add(folder)
+    recent.add(folder)
     with Store(folder, "Ben") as store:
         store.change(
             "c0",

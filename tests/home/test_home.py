@@ -15,10 +15,10 @@ from home.collections import answers, make_collection, write_run, write_scans, w
 from starlette.testclient import TestClient
 
 from hdbench.collections.home import drafts, uploads
-from hdbench.collections.home import used as used_module
+from hdbench.collections.home import recent as recent_module
 from hdbench.collections.home.app import PAGES, build_app
 from hdbench.collections.home.collection import key_of
-from hdbench.collections.home.used import Used
+from hdbench.collections.home.recent import Recent
 from hdbench.collections.truth.store import Store
 from hdbench.errors import HdbenchError
 
@@ -355,9 +355,9 @@ def test_prompt_is_saved(client, at, folder):
     assert alert(send(client, f"{at}fields/prompt", prompt=" ")) == "the prompt is empty"
 
 
-def test_items_are_shown_page_by_page(client, used, tmp_path):
+def test_items_are_shown_page_by_page(client, recent, tmp_path):
     folder = make_collection(tmp_path, items=61, truths=1)
-    used.add(folder)
+    recent.add(folder)
     at = f"/{key_of(folder)}/"
     first = client.get(f"{at}scans").text
     assert "1 to 60 of 61" in first
@@ -390,22 +390,22 @@ def test_sheet_that_names_no_scan_is_explained_for_the_page(client, tmp_path):
     assert "<h1>1 item, 1 with a ground truth</h1>" in client.get(new).text
 
 
-def test_server_that_has_not_said_where_it_is(used, tmp_path, monkeypatch):
-    monkeypatch.setattr(used_module, "PATIENCE", 0.3)
-    assert used.served_at() is None  # this one serves from now on
-    other = Used(tmp_path / "state")
+def test_server_that_has_not_said_where_it_is(recent, tmp_path, monkeypatch):
+    monkeypatch.setattr(recent_module, "PATIENCE", 0.3)
+    assert recent.served_at() is None  # this one serves from now on
+    other = Recent(tmp_path / "state")
     with pytest.raises(HdbenchError, match="another hdbench open is starting"):
         other.served_at()
-    used.note_address("http://127.0.0.1:7880/")
+    recent.note_address("http://127.0.0.1:7880/")
     assert other.served_at() == "http://127.0.0.1:7880/"
 
 
-def test_token_stays_the_same_and_damage_starts_anew(used, tmp_path):
-    assert used.token() == used.token() == Used(tmp_path / "state").token()
+def test_token_stays_the_same_and_damage_starts_anew(recent, tmp_path):
+    assert recent.token() == recent.token() == Recent(tmp_path / "state").token()
     path = tmp_path / "state/home.json"
     assert path.stat().st_mode & 0o77 == 0
     path.write_text("{")
-    assert len(Used(tmp_path / "state").token()) > 20
+    assert len(Recent(tmp_path / "state").token()) > 20
 
 
 def test_empty_home_offers_a_sample(client, tmp_path, monkeypatch):

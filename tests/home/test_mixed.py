@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.collections.home.collection import opened
 from hdbench.collections.trust.plan import PlanOptions
-from hdbench.collections.truth.checking.checked_values import CheckedValues
+from hdbench.collections.truth.readings import CheckedValues
 
 pytestmark = pytest.mark.slow
 

@@ -11,10 +11,10 @@ from hdbench.cli.terminal import localized, page_language, say, say_notes
 from hdbench.collections.trust.checking import values_to_read
 from hdbench.collections.trust.listed import read_listed
 from hdbench.collections.trust.working import AppliedWorkList, is_work_list
-from hdbench.collections.truth.checking.value_check import ValueCheck
+from hdbench.collections.truth.choice_pages import WorkPage
 from hdbench.collections.truth.double import read_double
 from hdbench.collections.truth.editor import Editor
-from hdbench.collections.truth.working.work_page import WorkPage
+from hdbench.collections.truth.reading_page import ValueCheck
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError
 from hdbench.report.audit.audit_file import read_audited

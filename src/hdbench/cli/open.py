@@ -35,15 +35,15 @@ def command(
         from hdbench.collections.home.app import serve_home  # noqa: PLC0415  Starlette is slow to import
 
     from hdbench.collections.home.collection import key_of, opened  # noqa: PLC0415
-    from hdbench.collections.home.used import Used  # noqa: PLC0415
+    from hdbench.collections.home.recent import Recent  # noqa: PLC0415
 
-    used, path = Used(), ""
+    recent, path = Recent(), ""
     if folder is not None:
         check_name(folder)
         opened(folder)
-        used.add(folder)
+        recent.add(folder)
         path = f"{key_of(without_links(folder))}/"
-    if address := used.served_at():
+    if address := recent.served_at():
         say("open already:")
         typer.echo(f"{address}{path}")
         if browser:
@@ -55,7 +55,7 @@ def command(
         if browser:
             _browse(address)
 
-    serve_home(used, port=port, language=page_language(), path=path, started=started)
+    serve_home(recent, port=port, language=page_language(), path=path, started=started)
 
 
 _OF_DESKTOP = ("BROWSER", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY")

@@ -6,7 +6,7 @@ from pathlib import Path
 from annotating.checking.serving_plan import FilePlan
 from annotating.pages import ServedPage, ended
 
-from hdbench.collections.truth.checking.checked_values import CheckedValues
+from hdbench.collections.truth.readings import CheckedValues
 
 SCRIPT = Path(__file__).with_name("serving_plan.py")
 

@@ -10,9 +10,9 @@ import sys
 import time
 from pathlib import Path
 
-from hdbench.collections.truth.checking.queue import ReadingStage
-from hdbench.collections.truth.checking.value_check import ValueCheck
 from hdbench.collections.truth.events import ValueKey
+from hdbench.collections.truth.reading_page import ValueCheck
+from hdbench.collections.truth.reading_queue import ReadingStage
 from hdbench.collections.truth.server import serve
 from hdbench.errors import HdbenchError
 

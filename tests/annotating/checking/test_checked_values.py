@@ -7,7 +7,7 @@ from annotating.checking.readings import PLAN, key, reading
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdbench.collections.truth.checking.checked_values import (
+from hdbench.collections.truth.readings import (
     CheckedValues,
     ReaderAgreement,
     Settled,

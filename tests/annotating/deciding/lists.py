@@ -11,9 +11,9 @@ sys.path.append(str(Path(__file__).parents[2]))
 
 from annotating.pages import ServedPage, ended, write_collection
 
+from hdbench.collections.truth.choice_pages import WorkPage
 from hdbench.collections.truth.server import serve
-from hdbench.collections.truth.working.entries import Candidate, EntryField
-from hdbench.collections.truth.working.work_page import WorkPage
+from hdbench.collections.truth.work_list import Candidate, EntryField
 from hdbench.common.letters import text_of
 
 

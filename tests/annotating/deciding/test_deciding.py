@@ -10,10 +10,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from space.german import Walk, words
 
+from hdbench.collections.truth.choice_pages import SettlingPage, WorkPage
 from hdbench.collections.truth.people import ChangedError, People
 from hdbench.collections.truth.store import Store
-from hdbench.collections.truth.working.work_page import SettlingPage, WorkPage
-from hdbench.collections.truth.working.worked_values import WorkedValues
+from hdbench.collections.truth.worked_values import WorkedValues
 from hdbench.errors import HdbenchError
 
 TOLD = {

@@ -35,10 +35,10 @@ from hdbench.collections.home.pages import (
     scans,
     truth,
 )
+from hdbench.collections.home.recent import Recent
 from hdbench.collections.home.rendering import render
 from hdbench.collections.home.start import start_routes
 from hdbench.collections.home.state import CollectionState, standing_of
-from hdbench.collections.home.used import Used
 from hdbench.collections.truth.in_threads import in_thread
 from hdbench.collections.truth.open_pages import OpenPages
 from hdbench.collections.truth.server import (
@@ -135,13 +135,13 @@ class Home:
     """All collections that a person has opened, for the browser of this machine.
 
     Args:
-        used: what is remembered of them.
+        recent: what is remembered of them.
         language: the pages' language; None for the browser's.
     """
 
-    def __init__(self, used: Used, language: str | None = None) -> None:
-        self.used = used
-        self.root = f"/{used.token()}"
+    def __init__(self, recent: Recent, language: str | None = None) -> None:
+        self.recent = recent
+        self.root = f"/{recent.token()}"
         self.editors = OpenPages(_IDLE)
         self.chosen_language = language
         self._collections: dict[Path, Collection] = {}
@@ -184,7 +184,7 @@ class Home:
         Raises:
             HdbenchError: there is none of that key, or it is no longer usable.
         """
-        for name in self.used.read().collections:
+        for name in self.recent.read().collections:
             folder = Path(name)
             if key_of(folder) == key:
                 if not folder.is_dir():
@@ -394,12 +394,12 @@ def build_app(home: Home) -> Starlette:
 
 
 def serve_home(
-    used: Used, *, port: int, language: str | None, path: str, started: Callable[[str], object]
+    recent: Recent, *, port: int, language: str | None, path: str, started: Callable[[str], object]
 ) -> None:
     """Serve the home until it is interrupted.
 
     Args:
-        used: what is remembered of collections; no other process serves them.
+        recent: what is remembered of collections; no other process serves them.
         port: the port; 0 for any that is free.
         language: the pages' language; None for the browser's.
         path: the path of the page to begin with, behind the token.
@@ -408,10 +408,10 @@ def serve_home(
     Raises:
         HdbenchError: see `hdbench.common.servers.listening`.
     """
-    home = Home(used, language)
+    home = Home(recent, language)
 
     def note(address: str) -> None:
-        used.note_address(address.removesuffix(path))
+        recent.note_address(address.removesuffix(path))
         started(address)
 
     try:

@@ -20,7 +20,7 @@ from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.collections.home.background import Background
 from hdbench.collections.home.decisions import Decisions
 from hdbench.collections.home.run_list import RunList, RunView
-from hdbench.collections.home.stamped import Stamped, is_as_new, stamp_of
+from hdbench.collections.home.stamps import Stamped, is_as_new, stamp_of
 from hdbench.collections.truth.agreement import agreement_of_recipe
 from hdbench.collections.truth.media import CollectionMedia
 from hdbench.collections.truth.metadata import check_collection

@@ -10,7 +10,7 @@ from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.collections.home.background import TaskView
 from hdbench.collections.home.collection import Collection
 from hdbench.collections.home.run_list import RunView
-from hdbench.collections.home.stamped import is_as_new, stamp_of
+from hdbench.collections.home.stamps import is_as_new, stamp_of
 from hdbench.common.display.marks import mark
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.runs import load_runs

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hdbench.benchmarks.benchmark import METADATA, PEOPLE, Benchmark, load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.collections.home.background import TaskView
-from hdbench.collections.home.stamped import Stamped, is_as_new, stamp_of
+from hdbench.collections.home.stamps import Stamped, is_as_new, stamp_of
 from hdbench.collections.home.state import Decided
 from hdbench.collections.trust.applied_folder import (
     APPLIED,
@@ -37,9 +37,9 @@ from hdbench.collections.trust.plan import Plan, PlanOptions, make_plan, read_pl
 from hdbench.collections.trust.sealed import kind_of
 from hdbench.collections.trust.states import doubtful_values
 from hdbench.collections.trust.work import SECONDS_PER_VALUE, work_left
-from hdbench.collections.truth.checking.checked_values import CheckedValues
-from hdbench.collections.truth.checking.queue import ReadingStage
-from hdbench.collections.truth.working.worked_values import WorkedValues
+from hdbench.collections.truth.reading_queue import ReadingStage
+from hdbench.collections.truth.readings import CheckedValues
+from hdbench.collections.truth.worked_values import WorkedValues
 from hdbench.common.os_errors import write_errors
 from hdbench.errors import HdbenchError, Message
 

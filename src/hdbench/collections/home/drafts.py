@@ -18,7 +18,7 @@ from hdbench.answers.tables import Row
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.collections.home.collection import SCHEMA
-from hdbench.collections.home.stamped import Stamped
+from hdbench.collections.home.stamps import Stamped
 from hdbench.collections.home.uploads import UploadedFile, checked_name
 from hdbench.collections.new.adding import add_items, plan_addition, read_addition
 from hdbench.collections.new.media import KINDS, pages_in

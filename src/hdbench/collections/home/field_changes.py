@@ -10,7 +10,7 @@ from hdbench.collections.new.prompt import shape
 from hdbench.collections.new.rules import COMPARE
 from hdbench.collections.new.schema import titles_of
 from hdbench.collections.new.writing import yaml_of
-from hdbench.collections.truth.folding import Stage
+from hdbench.collections.truth.item_state import Stage
 from hdbench.collections.truth.store import Store
 from hdbench.common.checked import parse_yaml
 from hdbench.common.folder_files import text_in

@@ -25,7 +25,7 @@ from hdbench.answers.run_parts import run_parts
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
-from hdbench.collections.home.stamped import Stamped
+from hdbench.collections.home.stamps import Stamped
 from hdbench.common import processes
 from hdbench.common.checked import Strict
 from hdbench.common.names import check_name

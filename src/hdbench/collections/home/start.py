@@ -88,7 +88,7 @@ class _Start:
     async def forget(self, request: Request) -> Response:
         """Take a collection out of the list."""
         form = await self._form(request)
-        self._home.used.forget(Path(form.get("folder", "")))
+        self._home.recent.forget(Path(form.get("folder", "")))
         return RedirectResponse(f"{self._home.root}/", 303)
 
     async def go_to(
@@ -114,7 +114,7 @@ class _Start:
         place = without_links(_folder_in(form, "place"))
         name, title = form.get("name", "").strip(), form.get("title", "").strip()
         draft = CollectionDraft.of_new(place, name or _name_of(title), title)
-        self._home.used.add_draft(draft.folder)
+        self._home.recent.add_draft(draft.folder)
         return draft.folder
 
     async def draft(self, request: Request) -> Response:
@@ -129,7 +129,7 @@ class _Start:
         with suppress(HdbenchError):  # it is gone already
             draft = self._draft(request)
             await to_thread.run_sync(draft.remove)
-            self._home.used.forget(draft.folder)
+            self._home.recent.forget(draft.folder)
             if draft.is_addition and draft.collection.is_dir():
                 return self._to(draft.collection)
         return RedirectResponse(f"{self._home.root}/", 303)
@@ -170,14 +170,14 @@ class _Start:
             return await self._home.page(request, "draft.html", show)
         if act is not _written:
             return RedirectResponse(f"{self._home.root}/new/{key_of(draft.folder)}", 303)
-        self._home.used.forget(draft.folder)
+        self._home.recent.forget(draft.folder)
         # The next request opens what is edited with what was added.
         await to_thread.run_sync(self._home.editors.close_idle, 0)
         return self._to(draft.collection)
 
     def _to(self, folder: Path) -> Response:
         """Go to a collection."""
-        self._home.used.add(folder)
+        self._home.recent.add(folder)
         return RedirectResponse(f"{self._home.root}/{key_of(without_links(folder))}/", 303)
 
     async def _form(self, request: Request) -> dict[str, str]:
@@ -189,7 +189,7 @@ class _Start:
             raise HTTPException(400, str(error)) from error
 
     def _used(self, _: Mapping[str, str], error: str, language: str) -> Mapping[str, Any]:
-        remembered = self._home.used.read()
+        remembered = self._home.recent.read()
         return {
             "error": error,
             "collections": [self._view(Path(name), language) for name in remembered.collections],
@@ -229,7 +229,7 @@ class _Start:
         Raises:
             HdbenchError: there is none of that key.
         """
-        for name in self._home.used.read().drafts:
+        for name in self._home.recent.read().drafts:
             folder = Path(name)
             if key_of(folder) == request.path_params["draft"] and folder.is_dir():
                 return self._drafts.setdefault(folder, CollectionDraft(folder))

@@ -44,9 +44,9 @@ from hdbench.collections.trust.listed import as_cell, write_listed
 from hdbench.collections.trust.plan import Plan
 from hdbench.collections.trust.runs import Judged, Runs, opened_runs
 from hdbench.collections.trust.values import value_of
-from hdbench.collections.truth.checking.checked_values import CheckedValues
-from hdbench.collections.truth.checking.queue import ReadingStage
 from hdbench.collections.truth.events import ValueKey
+from hdbench.collections.truth.reading_queue import ReadingStage
+from hdbench.collections.truth.readings import CheckedValues
 from hdbench.common.appending import append
 from hdbench.common.csv_files import Row
 from hdbench.common.jsonio import parse_line, whole_file

@@ -18,7 +18,7 @@ from hdbench.collections.trust.learning import check_items, second_reading
 from hdbench.collections.trust.ledger import Ledger
 from hdbench.collections.trust.plan import Plan, read_plan
 from hdbench.collections.trust.sealed import kind_of
-from hdbench.collections.truth.checking.queue import ReadingStage
+from hdbench.collections.truth.reading_queue import ReadingStage
 from hdbench.errors import HdbenchError
 
 

@@ -36,9 +36,9 @@ from hdbench.collections.trust.plan import CONTROL_DRAW, RIGHTS, Pair, Plan, Rig
 from hdbench.collections.trust.runs import Judged, fields_called
 from hdbench.collections.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
 from hdbench.collections.trust.wrong import is_wrong
-from hdbench.collections.truth.checking.checked_values import CheckedValues, Settled
-from hdbench.collections.truth.checking.queue import ReadingStage
 from hdbench.collections.truth.events import ValueKey
+from hdbench.collections.truth.reading_queue import ReadingStage
+from hdbench.collections.truth.readings import CheckedValues, Settled
 from hdbench.common.checked import Strict
 from hdbench.common.jsonio import parse_line, raw_lines
 from hdbench.common.letters import Case, text_of

@@ -42,9 +42,9 @@ from hdbench.collections.trust.ledger import Ledger, readings_sha256
 from hdbench.collections.trust.plan import EXAMPLE_DRAW, RIGHTS, Plan, Right
 from hdbench.collections.trust.runs import Runs, opened_runs
 from hdbench.collections.trust.wrong import is_wrong
-from hdbench.collections.truth.checking.checked_values import CheckedValues, Settled
-from hdbench.collections.truth.checking.queue import ReadingStage, mark_of
 from hdbench.collections.truth.events import ValueKey
+from hdbench.collections.truth.reading_queue import ReadingStage, mark_of
+from hdbench.collections.truth.readings import CheckedValues, Settled
 from hdbench.common.letters import Case, folded, text_of
 from hdbench.common.progress import tell
 from hdbench.errors import HdbenchError, Message

@@ -49,14 +49,14 @@ from hdbench.collections.trust.plan import (
 )
 from hdbench.collections.trust.runs import Judged, Runs, opened_runs
 from hdbench.collections.trust.sealed import Sealed, Sha256
-from hdbench.collections.truth.checking.checked_values import (
+from hdbench.collections.truth.events import Reading, ValueKey
+from hdbench.collections.truth.reading_queue import MOST_READINGS, TWICE, ReadingStage, mark_of
+from hdbench.collections.truth.readings import (
     CheckedValues,
     Settled,
     reader_agreement,
     settled,
 )
-from hdbench.collections.truth.checking.queue import MOST_READINGS, TWICE, ReadingStage, mark_of
-from hdbench.collections.truth.events import Reading, ValueKey
 from hdbench.common.checked import Strict
 from hdbench.common.letters import Case, folded, text_of
 from hdbench.errors import HdbenchError, Message

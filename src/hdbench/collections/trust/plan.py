@@ -29,8 +29,8 @@ from hdbench.collections.trust.runs import (
 )
 from hdbench.collections.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
 from hdbench.collections.trust.values import chosen_fields, texts_of
-from hdbench.collections.truth.checking.checked_values import CheckedValues, settled
 from hdbench.collections.truth.events import ValueKey
+from hdbench.collections.truth.readings import CheckedValues, settled
 from hdbench.common.checked import Strict
 from hdbench.common.letters import Case, text_of
 from hdbench.errors import HdbenchError, Message

@@ -24,7 +24,7 @@ from hdbench.collections.trust.listed import read_listed
 from hdbench.collections.trust.runs import Runs, opened_runs
 from hdbench.collections.trust.states import ValueStates
 from hdbench.collections.trust.values import value_of
-from hdbench.collections.truth.working.entries import Candidate, EntryField, Reason
+from hdbench.collections.truth.work_list import Candidate, EntryField, Reason
 from hdbench.common.jsonio import parse_line
 from hdbench.common.letters import text_of
 from hdbench.common.os_errors import read_errors

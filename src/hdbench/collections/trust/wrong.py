@@ -8,7 +8,7 @@ from hdbench.benchmarks.benchmark import Item
 from hdbench.collections.trust.plan import RIGHTS, Right
 from hdbench.collections.trust.runs import Judged
 from hdbench.collections.trust.values import ItemField
-from hdbench.collections.truth.checking.checked_values import Settled
+from hdbench.collections.truth.readings import Settled
 from hdbench.common.letters import Case, folded, text_of
 from hdbench.scoring.metric import Metric
 

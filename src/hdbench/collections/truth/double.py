@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from hdbench.collections.truth.events import WITHOUT_TRUTH as NO_TRUTH
 from hdbench.collections.truth.events import Change, Double, as_name, now
-from hdbench.collections.truth.folding import ItemState, all_finished, own_states
+from hdbench.collections.truth.item_state import ItemState, all_finished, own_states
 from hdbench.collections.truth.metadata import Metadata
 from hdbench.collections.truth.people import People
 from hdbench.errors import HdbenchError

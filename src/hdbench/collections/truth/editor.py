@@ -13,8 +13,8 @@ from hdbench.answers.ids import match_ids
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.provenance import AUDITED, BLIND, DRAFT, IMPORTED
 from hdbench.collections.truth.events import SETTLED, WHATS
-from hdbench.collections.truth.folding import ItemState, Stage
 from hdbench.collections.truth.form import form_of
+from hdbench.collections.truth.item_state import ItemState, Stage
 from hdbench.collections.truth.media import BrowserImage, CollectionMedia
 from hdbench.collections.truth.metadata import TakenError, check_collection
 from hdbench.collections.truth.store import Store

@@ -14,7 +14,7 @@ from hdbench.benchmarks.benchmark import METADATA, PEOPLE
 from hdbench.benchmarks.building.namespace import is_ours
 from hdbench.benchmarks.provenance import COLUMNS, IMPORTED, PROVENANCE, Provenance
 from hdbench.collections.truth.events import WITHOUT_TRUTH
-from hdbench.collections.truth.folding import ItemState
+from hdbench.collections.truth.item_state import ItemState
 from hdbench.collections.truth.people import lock_file
 from hdbench.common.jsonio import SPELLED, parse_line, raw_lines, spelled_json, write_whole
 from hdbench.common.regular_files import holds

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from hdbench.collections.truth.double import waiting_for
-from hdbench.collections.truth.folding import Stage
+from hdbench.collections.truth.item_state import Stage
 from hdbench.collections.truth.store import States
 from hdbench.common.os_errors import read_errors
 

@@ -12,7 +12,7 @@ from hdbench.benchmarks.provenance import IMPORTED
 from hdbench.collections.truth.double import Readers, waiting_for
 from hdbench.collections.truth.events import Change, Event, Found, Undo, What, as_name, as_time, now
 from hdbench.collections.truth.fields import get, parse_field, with_value
-from hdbench.collections.truth.folding import Base, ItemState, Stage, base_of, seen_by
+from hdbench.collections.truth.item_state import Base, ItemState, Stage, base_of, seen_by
 from hdbench.collections.truth.metadata import Metadata, TakenError
 from hdbench.collections.truth.people import People
 from hdbench.common.checked import validate

@@ -10,7 +10,7 @@ from hdbench.collections.home.collection import Collection
 from hdbench.collections.home.comparison import stamp_of_runs, usable
 from hdbench.collections.home.page import Done, HomePage, Visit
 from hdbench.collections.home.pages.truth import open_editor
-from hdbench.collections.home.stamped import stamp_of
+from hdbench.collections.home.stamps import stamp_of
 from hdbench.collections.truth.editor import Editor
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.runs import load_runs, with_same_items
@@ -64,7 +64,7 @@ def _show(visit: Visit) -> Mapping[str, Any]:
         "count": len(work.value.findings) if work.value else 0,
         "titles": FieldTitles(collection.schema, visit.language),
         "text": text,
-        "name": visit.home.used.read().person,
+        "name": visit.home.recent.read().person,
         "has_plan": collection.decisions.has_plan(),
     }
 

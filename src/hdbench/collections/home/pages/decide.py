@@ -41,8 +41,8 @@ from hdbench.collections.trust.words import (
 )
 from hdbench.collections.trust.work import SECONDS_PER_VALUE, work_left
 from hdbench.collections.trust.working import AppliedWorkList
-from hdbench.collections.truth.checking.value_check import ValueCheck
-from hdbench.collections.truth.working.work_page import WorkPage
+from hdbench.collections.truth.choice_pages import WorkPage
+from hdbench.collections.truth.reading_page import ValueCheck
 from hdbench.common.texts import language_of
 from hdbench.common.times import time_in_words
 from hdbench.errors import HdbenchError, Message
@@ -121,7 +121,7 @@ def _show(visit: Visit) -> Mapping[str, Any]:
     titles = FieldTitles(collection.schema, language)
     shown: dict[str, Any] = {
         "view": view,
-        "name": visit.home.used.read().person,
+        "name": visit.home.recent.read().person,
         "titles": titles,
         "time": partial(_time, language=language),
         "counted": lambda plan: TEXTS.text(counted(plan.right, plan.case), language),

@@ -107,7 +107,7 @@ def _remove(visit: Visit) -> Done:
 def _changed(visit: Visit, old: str, new: str, kind: str) -> Done:
     if not (old or new):
         raise HdbenchError("name the field")
-    person = visit.home.used.read().person
+    person = visit.home.recent.read().person
     if change_field(visit.collection, person, old, new, kind):
         return Done(Message("It is saved, in the ground truths and the prompt, too."))
     return Done(Message("It is saved, in the ground truths, too; change the prompt yourself."))

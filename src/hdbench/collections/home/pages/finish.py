@@ -14,7 +14,7 @@ from hdbench.benchmarks.titles import FieldTitles
 from hdbench.collections.home.collection import Collection
 from hdbench.collections.home.decisions import FINISHED, DecisionView
 from hdbench.collections.home.page import Done, HomePage, Visit
-from hdbench.collections.home.stamped import stamp_of
+from hdbench.collections.home.stamps import stamp_of
 from hdbench.collections.home.uploads import uploaded
 from hdbench.collections.records.finished_forms import FinishForm, writer_of
 from hdbench.collections.records.own_records import CHANGED, OwnRecords

@@ -13,7 +13,7 @@ from hdbench.collections.home.comparison import stamp_of_runs, usable
 from hdbench.collections.home.page import HomePage, Visit
 from hdbench.collections.truth.editor import Draft, read_drafts
 from hdbench.collections.truth.events import Change
-from hdbench.collections.truth.folding import ItemState, Stage
+from hdbench.collections.truth.item_state import ItemState, Stage
 from hdbench.collections.truth.store import States
 from hdbench.errors import HdbenchError
 from hdbench.report.tables import text
@@ -70,7 +70,7 @@ def _value(record: Any, path: str) -> str | None:
 
 def entered(visit: Visit, item: str) -> tuple[ItemState, Sequence[Change]]:
     """Return what the person of this home may see of an item, and who entered what."""
-    states = States(visit.collection.folder, visit.home.used.read().person)
+    states = States(visit.collection.folder, visit.home.recent.read().person)
     return states.of(item), states.people.changes(item)
 
 

@@ -101,7 +101,7 @@ def _overview(visit: Visit) -> Mapping[str, Any]:
 def _add(visit: Visit) -> Done:
     """Begin to add scans, or resume that."""
     draft = CollectionDraft.of_addition(visit.collection.folder)
-    visit.home.used.add_draft(draft.folder)
+    visit.home.recent.add_draft(draft.folder)
     return Done(to=f"../new/{key_of(draft.folder)}")
 
 

@@ -10,12 +10,12 @@ from hdbench.benchmarks.titles import FieldTitles
 from hdbench.collections.home.collection import Collection
 from hdbench.collections.home.comparison import usable
 from hdbench.collections.home.page import Done, HomePage, Visit
-from hdbench.collections.home.stamped import stamp_of
+from hdbench.collections.home.stamps import stamp_of
 from hdbench.collections.truth.agreement import agreement_of
+from hdbench.collections.truth.choice_pages import SettlingPage
 from hdbench.collections.truth.double import read_double, read_doubly_read
 from hdbench.collections.truth.editor import Editor
 from hdbench.collections.truth.events import as_name
-from hdbench.collections.truth.working.work_page import SettlingPage
 from hdbench.common.texts import written
 from hdbench.errors import HdbenchError
 
@@ -46,7 +46,7 @@ def settling_page(home: "Home", collection: Collection, name: str) -> SettlingPa
 
 
 def _show(visit: Visit) -> Mapping[str, Any]:
-    remembered = visit.home.used.read()
+    remembered = visit.home.recent.read()
     progress = visit.collection.progress()
     has_drafts = bool(usable(visit.collection))
     return {
@@ -100,7 +100,7 @@ def open_editor(visit: Visit, path: str) -> Done:
         HdbenchError: it is not a name, or nothing can be opened for it.
     """
     name = as_name(visit.form.get("name", ""))
-    visit.home.used.note_person(name)
+    visit.home.recent.note_person(name)
     visit.home.open_editor(path, visit.collection, name)  # what is wrong is said here
     return Done(to=f"{path.format(name=name)}/")
 

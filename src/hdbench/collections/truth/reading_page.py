@@ -6,15 +6,15 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple, Protocol
 
-from hdbench.collections.truth.checking.checked_values import CheckedValues
-from hdbench.collections.truth.checking.queue import (
+from hdbench.collections.truth.events import Reading, ValueKey, now
+from hdbench.collections.truth.people import ChangedError
+from hdbench.collections.truth.reading_queue import (
     Readings,
     ReadingStage,
     offered,
     waits_for_others,
 )
-from hdbench.collections.truth.events import Reading, ValueKey, now
-from hdbench.collections.truth.people import ChangedError
+from hdbench.collections.truth.readings import CheckedValues
 from hdbench.collections.truth.value_page import ValuePage
 from hdbench.common.checked import validate
 from hdbench.errors import HdbenchError, Message

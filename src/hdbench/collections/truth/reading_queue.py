@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from hdbench.collections.truth.checking.checked_values import settled
 from hdbench.collections.truth.events import Reading, StageName, ValueKey
+from hdbench.collections.truth.readings import settled
 from hdbench.common.letters import Case, folded, text_of
 
 TWICE = 10

@@ -2,7 +2,7 @@
 
 import os
 
-from hdbench.collections.home.stamped import Stamped
+from hdbench.collections.home.stamps import Stamped
 
 
 def test_a_file_put_back_with_its_size_and_time_is_read(tmp_path):

@@ -44,7 +44,7 @@ class Remembered(Strict):
     person: str = "me"
 
 
-class Used:
+class Recent:
     """The collections that were opened before, and the address of the home.
 
     Args:

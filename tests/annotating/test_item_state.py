@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hdbench.benchmarks.provenance import Provenance
 from hdbench.collections.truth.events import SETTLED, Change
-from hdbench.collections.truth.folding import Base, fold
+from hdbench.collections.truth.item_state import Base, fold
 from hdbench.collections.truth.store import Store
 from hdbench.errors import HdbenchError
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.collections.truth.events import SETTLED, Change, ValueKey, WorkedValue, now
-from hdbench.collections.truth.folding import Conflict, ItemState
+from hdbench.collections.truth.item_state import Conflict, ItemState
 from hdbench.collections.truth.people import ChangedError
 from hdbench.collections.truth.store import StaleError, Store
 from hdbench.collections.truth.value_page import ValuePage
-from hdbench.collections.truth.working.entries import Candidate, WorkList
-from hdbench.collections.truth.working.worked_values import WorkedValues
+from hdbench.collections.truth.work_list import Candidate, WorkList
+from hdbench.collections.truth.worked_values import WorkedValues
 from hdbench.common.checked import validate
 from hdbench.common.display.differences import marked
 from hdbench.common.letters import text_of

@@ -1,1 +1,0 @@
-"""Single values that people read from the images, blind, to find out how sure answers are."""

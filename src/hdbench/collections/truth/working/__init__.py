@@ -1,1 +1,0 @@
-"""The work list of a decision, whose values people look at in the browser."""

@@ -7,7 +7,7 @@ from annotating.pages import serving, write_collection
 from playwright.sync_api import expect
 from trust.collection import Collection
 
-from hdbench.collections.trust.listed import read_listed, write_listed
+from hdbench.collections.trust.work_list import read_listed, write_listed
 from hdbench.collections.truth.editor import Editor
 from hdbench.errors import HdbenchError
 

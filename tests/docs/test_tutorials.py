@@ -21,7 +21,7 @@ from models.faulty_server import FaultyServer, Response, completion
 
 from hdbench.collections.new.drawing import draw
 from hdbench.collections.new.whole import Whole
-from hdbench.collections.trust.checking import values_to_read
+from hdbench.collections.trust.blind_reading import values_to_read
 from hdbench.collections.truth.editor import Editor
 from hdbench.collections.truth.reading_page import ValueCheck
 

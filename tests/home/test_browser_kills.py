@@ -14,7 +14,7 @@ from home.test_decisions import Opened
 from playwright.sync_api import Error
 
 from hdbench.collections.home.collection import opened
-from hdbench.collections.trust.applied_folder import read_applied
+from hdbench.collections.trust.folder import read_applied
 from hdbench.collections.trust.plan import PlanOptions
 from hdbench.collections.truth.readings import CheckedValues
 from hdbench.collections.truth.worked_values import WorkedValues

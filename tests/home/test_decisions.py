@@ -28,7 +28,7 @@ from hdbench.collections.home.comparison import report_page
 from hdbench.collections.home.recent import Recent
 from hdbench.collections.home.rendering import said
 from hdbench.collections.home.state import CollectionStage
-from hdbench.collections.trust.applied_folder import WORK_LIST
+from hdbench.collections.trust.folder import WORK_LIST
 from hdbench.collections.trust.plan import PlanOptions, make_plan, write_plan
 from hdbench.collections.trust.working import AppliedWorkList
 from hdbench.collections.truth.events import WorkedValue

@@ -10,7 +10,7 @@ from report.test_languages import is_number, seen
 from report.test_page import Page
 
 from hdbench.collections.trust import decision_page as pages
-from hdbench.collections.trust.decision import Decision
+from hdbench.collections.trust.decision_file import Decision
 from hdbench.collections.trust.work import work_left
 from hdbench.errors import HdbenchError
 

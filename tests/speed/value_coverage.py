@@ -20,8 +20,13 @@ import numpy as np
 from helpers.value_collections import Terms, Values, just_above
 from scipy import stats
 
-from hdbench.collections.trust.chosen import ChosenValues, columns_of, names_of_columns, scales_of
 from hdbench.collections.trust.learning import probabilities_of
+from hdbench.collections.trust.probabilities import (
+    ChosenValues,
+    columns_of,
+    names_of_columns,
+    scales_of,
+)
 from hdbench.statistics.logistic import fit
 
 DRAWS, LEVEL = 2_000, 0.05

@@ -8,9 +8,9 @@ from helpers.people_files import add_events, readings_in
 from trust.collection import FIELDS, Collection, values
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.collections.trust.applied_folder import only_process
-from hdbench.collections.trust.applying import apply
+from hdbench.collections.trust.acceptance import apply
 from hdbench.collections.trust.cuts import BILLION
+from hdbench.collections.trust.folder import only_process
 from hdbench.collections.trust.learned_files import read_learning
 from hdbench.collections.trust.plan import read_plan
 from hdbench.errors import HdbenchError

@@ -5,8 +5,8 @@ import shutil
 import pytest
 from helpers.single_values import ReadCatalogue
 
-from hdbench.collections.trust.applying import apply
-from hdbench.collections.trust.checking import values_to_read
+from hdbench.collections.trust.acceptance import apply
+from hdbench.collections.trust.blind_reading import values_to_read
 from hdbench.collections.trust.plan import read_plan
 from hdbench.errors import HdbenchError
 

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import learned as naive
 
-from hdbench.collections.trust import chosen
-from hdbench.collections.trust.chosen import (
+from hdbench.collections.trust import probabilities
+from hdbench.collections.trust.cuts import BILLION
+from hdbench.collections.trust.learning import probabilities_of
+from hdbench.collections.trust.probabilities import (
     chosen_values,
     columns_of,
     names_of_columns,
     scales_of,
     shape_of,
 )
-from hdbench.collections.trust.cuts import BILLION
-from hdbench.collections.trust.learning import probabilities_of
 from hdbench.collections.trust.runs import Runs, fields_called
 from hdbench.common.letters import text_of
 from hdbench.statistics.logistic import probability
@@ -101,7 +101,7 @@ def test_blocks_do_not_matter(cards, said):
     coefficients = {name: place / 7 for place, name in enumerate(names_of_columns(values))}
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chosen, "AT_ONCE", 2)
+        patch.setattr(probabilities, "AT_ONCE", 2)
         scales = scales_of(values)
         found = probabilities_of(values, scales, -1.0, coefficients)
 

@@ -4,9 +4,9 @@ import pytest
 from reference import learned as naive
 from trust.collection import Collection
 
-from hdbench.collections.trust.applied_folder import Applied
 from hdbench.collections.trust.control import check_control
-from hdbench.collections.trust.words import control_sentences
+from hdbench.collections.trust.folder import Applied
+from hdbench.collections.trust.sentences import control_sentences
 from hdbench.errors import HdbenchError
 
 

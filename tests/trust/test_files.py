@@ -5,9 +5,9 @@ import os
 import pytest
 
 from hdbench.collections.trust.control import read_control
-from hdbench.collections.trust.decision import read_decision
-from hdbench.collections.trust.listed import read_listed
+from hdbench.collections.trust.decision_file import read_decision
 from hdbench.collections.trust.plan import read_plan
+from hdbench.collections.trust.work_list import read_listed
 from hdbench.errors import HdbenchError
 
 READERS = (read_plan, read_control, read_decision, read_listed)

@@ -23,10 +23,10 @@ from pymarc import Field, Indicators, MARCReader, Record, Subfield
 from trust.collection import Collection, value_of, values
 
 from hdbench.collections.records.finished_forms import writer_of
-from hdbench.collections.trust.applied_folder import read_applied
 from hdbench.collections.trust.control import read_control
-from hdbench.collections.trust.finishing import finish
-from hdbench.collections.trust.sealed import write_sealed
+from hdbench.collections.trust.delivery import finish
+from hdbench.collections.trust.folder import read_applied
+from hdbench.collections.trust.seals import write_sealed
 from hdbench.collections.truth.events import Change, WorkedValue
 from hdbench.collections.truth.marc_templates import KIND_OPEN
 from hdbench.common import progress
@@ -509,8 +509,8 @@ import sys
 from pathlib import Path
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.collections.records.finished_forms import writer_of
-from hdbench.collections.trust.applied_folder import read_begun
-from hdbench.collections.trust.finishing import finish
+from hdbench.collections.trust.folder import read_begun
+from hdbench.collections.trust.delivery import finish
 out, benchmark = Path(sys.argv[1]) / "out", load_benchmark(sys.argv[2])
 plan, _ = read_begun(out)
 finish(out, benchmark, out / "finished", writer_of("csv", benchmark, plan.fields, out, None, None))
@@ -520,7 +520,7 @@ finish(out, benchmark, out / "finished", writer_of("csv", benchmark, plan.fields
 @pytest.fixture
 def processes():
     forks = Forks(
-        "hdbench.collections.trust.finishing", "hdbench.collections.records.finished_forms"
+        "hdbench.collections.trust.delivery", "hdbench.collections.records.finished_forms"
     )
     yield forks
     forks.close()

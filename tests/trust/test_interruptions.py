@@ -10,7 +10,7 @@ from helpers.forks import Forks
 from helpers.planned_values import PlannedValues
 from helpers.small_disk import FORMS, is_saved, small_disk
 
-from hdbench.collections.trust import applying
+from hdbench.collections.trust import acceptance
 from hdbench.collections.trust.learned_files import LEARNED, PROBABILITIES, learn_once
 
 pytestmark = pytest.mark.nightly
@@ -135,7 +135,7 @@ def test_full_disk_leaves_what_was_learned_complete_or_absent(tmp_path, form):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_full_disk_does_not_change_the_values_accepted(tmp_path, form, monkeypatch):
-    monkeypatch.setattr(applying, "AT_ONCE", 7)
+    monkeypatch.setattr(acceptance, "AT_ONCE", 7)
     refused = 0
     with small_disk(tmp_path / "disk", form) as disk:
         cards = PlannedValues(tmp_path)

@@ -3,8 +3,8 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from hdbench.collections.trust.fields import ItemField, value_of
 from hdbench.collections.trust.runs import Judged, Runs, choose
-from hdbench.collections.trust.values import ItemField, value_of
 from hdbench.common.letters import text_of
 from hdbench.scoring import make_metric
 

@@ -6,9 +6,9 @@ import pytest
 from helpers.people_files import add_events, readings_in
 from helpers.planned_values import PlannedValues
 
-from hdbench.collections.trust.checking import values_to_read
+from hdbench.collections.trust.blind_reading import values_to_read
 from hdbench.collections.trust.control import check_control
-from hdbench.collections.trust.finishing import finish
+from hdbench.collections.trust.delivery import finish
 from hdbench.collections.trust.ledger import Ledger
 from hdbench.collections.trust.verifying import verify_decision
 from hdbench.errors import HdbenchError

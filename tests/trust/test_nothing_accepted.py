@@ -9,10 +9,10 @@ from helpers.people_files import add_events, readings_in
 from helpers.planned_values import PlannedValues
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.collections.trust.applied_folder import read_applied
-from hdbench.collections.trust.checking import values_to_read
+from hdbench.collections.trust.blind_reading import values_to_read
 from hdbench.collections.trust.control import check_control
-from hdbench.collections.trust.finishing import finish
+from hdbench.collections.trust.delivery import finish
+from hdbench.collections.trust.folder import read_applied
 from hdbench.collections.truth.events import WorkedValue
 from hdbench.errors import HdbenchError
 

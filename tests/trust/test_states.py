@@ -10,10 +10,10 @@ from helpers.people_files import add_events
 from helpers.planned_cards import RIGHT
 from helpers.planned_values import PlannedValues
 
-from hdbench.collections.trust.applied_folder import read_applied
 from hdbench.collections.trust.control import read_control
-from hdbench.collections.trust.finishing import finish
-from hdbench.collections.trust.states import doubtful_values
+from hdbench.collections.trust.delivery import finish
+from hdbench.collections.trust.folder import read_applied
+from hdbench.collections.trust.origins import doubtful_values
 from hdbench.collections.trust.working import AppliedWorkList
 from hdbench.collections.truth.events import ValueKey, WorkedValue
 

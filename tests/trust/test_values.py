@@ -7,9 +7,9 @@ from helpers.planned_cards import TEXT
 
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.collections.trust.applied_folder import taken_in
+from hdbench.collections.trust.fields import fields_of, texts_of, value_of
+from hdbench.collections.trust.folder import taken_in
 from hdbench.collections.trust.runs import PlannedRun, opened_run, opened_runs
-from hdbench.collections.trust.values import fields_of, texts_of, value_of
 from hdbench.evaluation.files import answers_sha256
 
 NESTED = AnswerSchema(

@@ -11,7 +11,7 @@ from helpers.people_files import readings_in
 from helpers.single_values import ReadCatalogue
 from playwright.sync_api import expect
 
-from hdbench.collections.trust.decision import read_decision
+from hdbench.collections.trust.decision_file import read_decision
 from hdbench.collections.trust.learned_files import read_learned
 from hdbench.collections.trust.plan import read_plan
 

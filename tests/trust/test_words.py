@@ -4,7 +4,12 @@ import pytest
 from helpers.single_values import CUT, DECISION, FAILED, NOTHING, STAGE, made
 
 from hdbench.collections.trust.control import Controlled
-from hdbench.collections.trust.words import control_sentences, sentences, warning_in_words, worry
+from hdbench.collections.trust.sentences import (
+    control_sentences,
+    sentences,
+    warning_in_words,
+    worry,
+)
 from hdbench.collections.trust.work import work_left
 
 

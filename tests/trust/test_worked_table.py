@@ -9,8 +9,8 @@ from helpers.people_files import add_events
 from trust import collection as collections
 from trust.collection import RUNS, Collection, truth
 
-from hdbench.collections.trust.applied_folder import read_applied
-from hdbench.collections.trust.finishing import finish
+from hdbench.collections.trust.delivery import finish
+from hdbench.collections.trust.folder import read_applied
 from hdbench.collections.trust.worked_table import take_in
 from hdbench.collections.truth.events import WorkedValue
 from hdbench.collections.truth.worked_values import WorkedValues

@@ -8,8 +8,8 @@ import pytest
 from annotating.pages import serving
 from trust.collection import FIELDS, Collection, values
 
-from hdbench.collections.trust.applied_folder import read_applied
-from hdbench.collections.trust.states import doubtful_values
+from hdbench.collections.trust.folder import read_applied
+from hdbench.collections.trust.origins import doubtful_values
 from hdbench.collections.trust.working import AppliedWorkList, is_work_list
 from hdbench.collections.truth.work_list import Candidate, EntryField
 from hdbench.collections.truth.worked_values import WorkedValues

@@ -5,7 +5,7 @@ import json
 from helpers.planned_cards import RIGHT
 from helpers.planned_values import PlannedValues
 
-from hdbench.collections.trust.finishing import finish
+from hdbench.collections.trust.delivery import finish
 
 ZERO = {"year": 0}
 

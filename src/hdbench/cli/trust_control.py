@@ -9,16 +9,16 @@ from rich.console import Console
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import JsonOut, split_benchmark_and_one
 from hdbench.cli.terminal import print_line
-from hdbench.collections.trust.applied_folder import (
+from hdbench.collections.trust.control import Controlled, check_control
+from hdbench.collections.trust.folder import (
     VALUES,
     WORK_LIST,
     Applied,
     read_applied,
     read_begun,
 )
-from hdbench.collections.trust.control import Controlled, check_control
-from hdbench.collections.trust.sealed import check_replaceable
-from hdbench.collections.trust.words import control_sentences
+from hdbench.collections.trust.seals import check_replaceable
+from hdbench.collections.trust.sentences import control_sentences
 from hdbench.common.jsonio import write_json
 from hdbench.common.translation import current_language
 from hdbench.errors import Message, escaped

@@ -12,9 +12,9 @@ from hdbench.cli.arguments import Annotator, split_benchmark_and_one
 from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line, say
 from hdbench.collections.records.finished_forms import FinishForm, writer_of
 from hdbench.collections.records.own_records import CHANGED, OwnRecords
-from hdbench.collections.trust.applied_folder import CONTROL, WORK_LIST, read_begun
-from hdbench.collections.trust.finishing import CHANGES, RECORDS, Finished, finish
-from hdbench.collections.trust.states import ORIGINS, unread_control
+from hdbench.collections.trust.delivery import CHANGES, RECORDS, Finished, finish
+from hdbench.collections.trust.folder import CONTROL, WORK_LIST, read_begun
+from hdbench.collections.trust.origins import ORIGINS, unread_control
 from hdbench.collections.trust.worked_table import take_in
 from hdbench.common.printing import heading
 from hdbench.common.progress import in_lines

@@ -11,7 +11,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import Runs, names_in, required_benchmark, split_benchmark
 from hdbench.cli.terminal import localized, print_line
 from hdbench.collections.trust.learned_files import check_place
-from hdbench.collections.trust.likely import likely_in_words, likely_shares
+from hdbench.collections.trust.outlook import likely_in_words, likely_shares
 from hdbench.collections.trust.plan import (
     DEFAULT_LEARN,
     DEFAULT_VERIFY,

@@ -14,7 +14,13 @@ from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.collections.home.background import TaskView
 from hdbench.collections.home.stamps import Stamped, is_as_new, stamp_of
 from hdbench.collections.home.state import Decided
-from hdbench.collections.trust.applied_folder import (
+from hdbench.collections.trust.acceptance import apply
+from hdbench.collections.trust.control import ControlSample, check_control, read_control
+from hdbench.collections.trust.decision import decide
+from hdbench.collections.trust.decision_file import Decision
+from hdbench.collections.trust.decision_page import decision_page
+from hdbench.collections.trust.delivery import LAST
+from hdbench.collections.trust.folder import (
     APPLIED,
     CONTROL,
     DECISION,
@@ -24,18 +30,12 @@ from hdbench.collections.trust.applied_folder import (
     read_applied,
     read_begun,
 )
-from hdbench.collections.trust.applying import apply
-from hdbench.collections.trust.control import ControlSample, check_control, read_control
-from hdbench.collections.trust.deciding import decide
-from hdbench.collections.trust.decision import Decision
-from hdbench.collections.trust.decision_page import decision_page
-from hdbench.collections.trust.finishing import LAST
 from hdbench.collections.trust.learned_files import PROBABILITIES, learned_file, read_learned
 from hdbench.collections.trust.learning import second_reading
-from hdbench.collections.trust.likely import likely_in_words, likely_shares
+from hdbench.collections.trust.origins import doubtful_values
+from hdbench.collections.trust.outlook import likely_in_words, likely_shares
 from hdbench.collections.trust.plan import Plan, PlanOptions, make_plan, read_plan, write_plan
-from hdbench.collections.trust.sealed import kind_of
-from hdbench.collections.trust.states import doubtful_values
+from hdbench.collections.trust.seals import kind_of
 from hdbench.collections.trust.work import SECONDS_PER_VALUE, work_left
 from hdbench.collections.truth.reading_queue import ReadingStage
 from hdbench.collections.truth.readings import CheckedValues
@@ -249,7 +249,7 @@ class Decisions:
             control: how many values the control sample has.
 
         Raises:
-            HdbenchError: see `hdbench.collections.trust.applying.apply`.
+            HdbenchError: see `hdbench.collections.trust.acceptance.apply`.
         """
         assert view.plan is not None  # noqa: S101  the caller looked
         return apply(view.plan, self.dataset(), view.plan_file, view.out, control=control)

@@ -32,7 +32,7 @@ from hdbench.collections.records.record_mapping import (
     RecordMapping,
     read_record_mapping,
 )
-from hdbench.collections.trust.values import schema_with_fields
+from hdbench.collections.trust.fields import schema_with_fields
 from hdbench.collections.truth.marc_templates import NewRecords
 from hdbench.common.excel import xlsx_writer
 from hdbench.common.progress import progress

@@ -20,7 +20,7 @@ from hdbench.collections.records.marc_making import (
     make_record,
 )
 from hdbench.collections.records.own_records import OwnRecords, put_into_records
-from hdbench.collections.trust.applied_folder import Applied, read_applied, read_begun
+from hdbench.collections.trust.folder import Applied, read_applied, read_begun
 from hdbench.collections.truth.marc_mapping import read_mapping
 from hdbench.collections.truth.marc_templates import CARD_CATALOGUE, NewRecords
 from hdbench.common.extras import needed

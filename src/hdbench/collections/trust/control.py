@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field as Checked
 
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.collections.trust.applied_folder import (
+from hdbench.collections.trust.folder import (
     APPLIED,
     CONTROL,
     IS_TAKEN,
@@ -33,9 +33,9 @@ from hdbench.collections.trust.learning import (
 )
 from hdbench.collections.trust.ledger import Ledger
 from hdbench.collections.trust.plan import CONTROL_DRAW, RIGHTS, Pair, Plan, Right
+from hdbench.collections.trust.readings import is_wrong
 from hdbench.collections.trust.runs import Judged, fields_called
-from hdbench.collections.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
-from hdbench.collections.trust.wrong import is_wrong
+from hdbench.collections.trust.seals import Sealed, Sha256, read_sealed, write_sealed
 from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.reading_queue import ReadingStage
 from hdbench.collections.truth.readings import CheckedValues, Settled

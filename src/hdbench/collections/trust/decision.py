@@ -1,296 +1,514 @@
-"""The decision: which values may be accepted, with all that this rests on, and its file."""
+"""Deciding by a plan, from the values that people read."""
 
-import hashlib
-import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from datetime import UTC, datetime
+from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import NamedTuple
 
-from pydantic import Field as Checked
-from pydantic import model_validator
-from pydantic_core import PydanticCustomError
+import numpy as np
 
-from hdbench.collections.trust.cuts import Billionths, Count, Cut, Share
-from hdbench.collections.trust.learning import Expected, StageReadings
-from hdbench.collections.trust.plan import MAX_LIMIT, MAX_TRIES, RIGHTS, Right
-from hdbench.collections.trust.sealed import Sha256, is_sealed
-from hdbench.common.checked import Strict, check_file, validate
-from hdbench.common.jsonio import json_reason, parse_json
-from hdbench.common.letters import Case
-from hdbench.common.os_errors import read_errors
-from hdbench.common.regular_files import open_regular
-from hdbench.common.written_by import check_written_by
+from hdbench.about import __version__
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.collections.trust.cuts import BILLION, UNANSWERED, Probabilities, walk_cuts
+from hdbench.collections.trust.decision_file import (
+    MOST_EXAMPLES,
+    AcceptedField,
+    Decision,
+    GroupDecision,
+    ReadCut,
+    Warned,
+    WrongAccepted,
+    WrongExample,
+)
+from hdbench.collections.trust.learned_files import learned_file, open_verification, read_learning
+from hdbench.collections.trust.learning import (
+    CutGroup,
+    Expected,
+    Learned,
+    Learning,
+    Readings,
+    StageReadings,
+    check_first_draw,
+    choices,
+    outcomes_of,
+    outcomes_sha256,
+    positions_of,
+    second_reading,
+    stage_readings,
+)
+from hdbench.collections.trust.ledger import Ledger, readings_sha256
+from hdbench.collections.trust.plan import EXAMPLE_DRAW, RIGHTS, Plan, Right
+from hdbench.collections.trust.readings import is_wrong
+from hdbench.collections.trust.runs import Runs, opened_runs
+from hdbench.collections.truth.events import ValueKey
+from hdbench.collections.truth.reading_queue import ReadingStage, mark_of
+from hdbench.collections.truth.readings import CheckedValues, Settled
+from hdbench.common.letters import Case, folded, text_of
+from hdbench.common.progress import tell
 from hdbench.errors import HdbenchError, Message
-from hdbench.statistics.share_of_unread import CONFIDENCE
+from hdbench.statistics.share_of_unread import most_wrong, upper_share
 
-MOST_EXAMPLES = 5
-"""Number of accepted values that were wrong which are shown."""
+MAX_EXAMPLE = 500
+"""Maximum number of characters of a value in an example."""
 
-MOVABLE = {"hdbench", "plan_file", "decided", "benchmark", "benchmark_version"}
-"""Keys that may differ when it is decided again."""
+TWINS = 0.5
+"""Share of errors with the same wrong value above which two runs are not independent."""
 
-_BEGIN = re.compile(rb'\s*\{\s*("decision":|"hdbench":\s*"[^"]*",\s*"finished":)')
+FEW_AGREE = 0.9
+"""Share of the values read twice that two people should agree on at least."""
 
-MAX_FILE = 64 * 2**20
-"""Maximum size in bytes of a decision."""
+HASTY = 2.0
+"""Number of seconds for a value, as a median, within which nobody reads it from an image."""
 
-
-class ReadCut(Cut):
-    """What reading showed at one cut.
-
-    Attributes:
-        read: how many of the unread values were read in the second stage.
-        wrong: how many of these are wrong, by each criterion.
-        upper: the upper bound of the share of wrong values among those that nobody has read, 0.0 to
-            1.0.
-        accepted: whether the cut passes.
-    """
-
-    read: Count
-    wrong: Annotated[dict[Right, Count], Checked(min_length=len(RIGHTS))]
-    upper: Share
-    accepted: bool
+ALL_LIKE_RUN = 50
+"""So many values to learn from, all of which are what a run says, were hardly read."""
 
 
-class GroupDecision(Strict):
-    """The decision about fields that are promised together.
+class _ReadByRuns(NamedTuple):
+    """A value that people read.
 
     Attributes:
-        fields: their paths.
-        cuts: the cuts that were looked at, from strict to loose; only the last one can have failed.
-        cut: the loosest that passed; None if nothing is accepted.
+        text: what they read.
+        said: what each run says of it; None without an answer.
     """
 
-    fields: Annotated[tuple[str, ...], Checked(min_length=1)]
-    cuts: Annotated[tuple[ReadCut, ...], Checked(min_length=1)]
-    cut: Billionths | None
-
-    @property
-    def chosen(self) -> ReadCut | None:
-        """Return the cut that is used."""
-        return next((cut for cut in self.cuts if cut.probability == self.cut), None)
+    text: str
+    said: Sequence[str | None]
 
 
-class WrongAccepted(Strict):
-    """Wrong values among those that are accepted, by one criterion.
+class _ReadValue(NamedTuple):
+    """A value of the second stage.
 
     Attributes:
-        count: how many of the values that were read are wrong.
-        rate: the share of them, 0.0 to 1.0.
-        expected: the rate times the number of accepted values.
-        at_most: the upper bound of the number of wrong values among those accepted. By the
-            criterion that does not count, it is no promise.
+        key: the value.
+        probability: its probability, in billionths.
+        text: the text that would be accepted.
+        outcome: what came of the readings.
+        wrong: whether it is wrong, by each criterion.
     """
 
-    count: Count
-    rate: Share
-    expected: Count
-    at_most: Count
+    key: ValueKey
+    probability: int
+    text: str
+    outcome: Settled
+    wrong: dict[Right, bool]
 
 
-class AcceptedField(Strict):
-    """The accepted values of one field.
+def decide(
+    plan: Plan,
+    benchmark: Benchmark,
+    plan_file: Path,
+    *,
+    learning: Learning | None = None,
+    runs: Runs | None = None,
+) -> Decision:
+    """Decide by a plan, from the values that people read.
 
-    Attributes:
-        values: how many values the field has in the collection.
-        accepted: how many of them are accepted.
-        read: how many values at or below the cut were read in the second stage.
-        wrong: how many of these are wrong.
-        upper: the upper bound of the share of wrong values among those accepted; all bounds
-            together hold with the confidence of the decision.
-        promised: whether the field keeps the limit alone.
-    """
-
-    values: Count
-    accepted: Count
-    read: Count
-    wrong: Count
-    upper: Share
-    promised: bool
-
-
-class WrongExample(Strict):
-    """A value that would have been accepted, and is wrong.
-
-    Attributes:
-        item: the item's id.
-        field: the field's path.
-        value: the value that the models gave.
-        truth: what people read; None where they could not.
-        outcome: what came of their reading.
-    """
-
-    item: str
-    field: str
-    value: str
-    truth: str | None
-    outcome: Literal["value", "unreadable", "damaged", "unsettled"]
-
-
-class Warned(Strict):
-    """Something to know before the decision is used.
-
-    Attributes:
-        key: the key of the text in `texts/trust.yaml`.
-        values: the values of its placeholders.
-    """
-
-    key: str
-    values: dict[str, Any]
-
-    @classmethod
-    def of(cls, key: str, /, **values: Any) -> Self:
-        """Return a warning with some values."""
-        return cls(key=key, values=values)
-
-
-class Decision(Strict):
-    """A decision.
-
-    Attributes:
-        hdbench: the version that decided.
-        plan: the plan's hash.
-        learned: the hash of what it has learned.
-        plan_file: the path of the plan.
-        created: when the plan was made.
-        decided: when the decision was computed.
-        benchmark: the benchmark.
-        benchmark_version: its version.
-        items: how many items it has.
-        unanswered: how many of them no run answered.
-        values: how many values of the plan's fields there are, those without answer included.
-        runs: the runs' names, in order of preference.
-        runs_usd: what these cost together, in US dollars; None if that is not known of one.
-        limit: see `Plan`.
-        confidence: see `Plan`.
-        tries: see `Plan`.
-        right: see `Plan`.
-        case: see `Plan`.
-        each_field: see `Plan`.
-        source: another benchmark that it learned from, too.
-        learned_from: how many values it learned from.
-        learned_wrong: how many of these were wrong, to the letter.
-        first: what people read in the first stage.
-        second: what people read in the second stage.
-        readings_sha256: sha256 of the readings of the second stage, which are closed.
-        seed: the seed of all draws.
-        plans: how many plans had been made for these items.
-        groups: the decision about fields that are promised together.
-        accepted: how many values are accepted that nobody has read.
-        read: how many values people have read in both stages.
-        to_look_at: all other values, which a person has to look at, and what is expected of them;
-            where no run answered, they count as wrong.
-        wrong: wrong values among the accepted ones, by each criterion; empty if nothing is.
-        by_field: path → its accepted values; empty if nothing is accepted.
-        examples: accepted values that were wrong, drawn at random.
-        expected: what was expected of all values.
-        expected_by_field: path → what was expected of its values.
-        warnings: what to know, the most serious first.
-    """
-
-    decision: Literal[1] = 1
-    hdbench: str
-    plan: Sha256
-    learned: Sha256
-    plan_file: str
-    created: str
-    decided: str
-    benchmark: str
-    benchmark_version: str
-    items: Annotated[Count, Checked(ge=1)]
-    unanswered: Count
-    values: Annotated[Count, Checked(ge=1)]
-    runs: tuple[str, ...]
-    runs_usd: Annotated[float | None, Checked(ge=0)] = None
-    limit: Annotated[float, Checked(gt=0, le=MAX_LIMIT)]
-    confidence: Annotated[float, Checked(ge=CONFIDENCE, le=CONFIDENCE)]
-    tries: Annotated[int, Checked(ge=1, le=MAX_TRIES)]
-    right: Right
-    case: Case
-    each_field: bool
-    source: str | None
-    learned_from: Count
-    learned_wrong: Count
-    first: StageReadings
-    second: StageReadings
-    readings_sha256: Sha256
-    seed: Annotated[int, Checked(ge=0)]
-    plans: Annotated[Count, Checked(ge=1)]
-    groups: Annotated[tuple[GroupDecision, ...], Checked(min_length=1)]
-    accepted: Count
-    read: Count
-    to_look_at: Expected
-    wrong: dict[Right, WrongAccepted]
-    by_field: dict[str, AcceptedField]
-    examples: Annotated[tuple[WrongExample, ...], Checked(max_length=MOST_EXAMPLES)]
-    expected: Expected
-    expected_by_field: dict[str, Expected]
-    warnings: tuple[Warned, ...]
-
-    @model_validator(mode="after")
-    def _is_whole(self) -> Self:
-        passes = any(group.chosen for group in self.groups)
-        if self.accepted and not (passes and len(self.wrong) == len(RIGHTS)):
-            raise PydanticCustomError("decision", "accepted: does not follow from the cuts", {})
-        return self
-
-    @property
-    def seconds(self) -> float | None:
-        """Return the median of the seconds that a person took for a value; None if unknown."""
-        second = self.second.seconds
-        return self.first.seconds if second is None else second
-
-    def seal(self) -> str:
-        """Return the hash of all but the times and places."""
-        return hashlib.sha256(self.model_dump_json(exclude=MOVABLE).encode()).hexdigest()
-
-    @property
-    def cuts(self) -> dict[str, int]:
-        """Return path → the cut of each field of which values are accepted, in billionths."""
-        return {
-            name: group.cut
-            for group in self.groups
-            if group.cut is not None
-            for name in group.fields
-        }
-
-
-def is_decision(path: Path) -> bool:
-    """Return whether a file begins like a decision, or like the `applied.json` beside one.
-
-    For the latter, the error of `read_decision` says which file is wanted.
-    """
-    try:
-        with open_regular(path) as file:
-            return _BEGIN.match(file.read(100)) is not None
-    except OSError:
-        return False
-
-
-def read_decision(path: Path) -> Decision:
-    """Return the decision in a file that `hdbench trust decide --json` wrote.
+    Args:
+        plan: the plan.
+        benchmark: the items.
+        plan_file: the plan's file; what it has learned is beside it.
+        learning: what it has learned, if that is read, see `read_learning`.
+        runs: the runs of the plan, if they are open.
 
     Raises:
-        HdbenchError: it cannot be read, or is not a decision; for files beside a decision, such as
-            `applied.json` or a plan, the message says which file is wanted.
+        HdbenchError: nothing was learned yet, or values are not read yet; the list of items, the
+            runs, sealed files or readings have changed since.
     """
-    check_file(path, MAX_FILE, Message("a decision"))
-    not_a_decision = HdbenchError(
-        "{place}: not a decision: give the file that hdbench trust decide --json wrote, or "
-        "decision.json from the folder of hdbench trust apply",
-        place=path,
+    known = learning or read_learning(plan, benchmark, plan_file)
+    ledger = open_verification(plan, known.learned, benchmark, plan_file)
+    decision, closing = decided(
+        plan, benchmark, plan_file, ledger=ledger, learning=known, runs=runs
     )
-    with read_errors(path):
-        raw = path.read_bytes()
-    try:
-        data = parse_json(raw.decode())
-    except ValueError as error:
-        if is_sealed(raw):
-            raise not_a_decision from error
+    ledger.add("readings", plan.hash(), decision.readings_sha256, closing)
+    ledger.add("decision", plan.hash(), decision.seal())
+    return decision
+
+
+def decided(
+    plan: Plan,
+    benchmark: Benchmark,
+    plan_file: Path,
+    *,
+    ledger: Ledger,
+    learning: Learning,
+    runs: Runs | None = None,
+) -> tuple[Decision, list[str]]:
+    """Return the decision by a plan, and the ids of the readings that it rests on.
+
+    Args:
+        plan: the plan.
+        benchmark: the items.
+        plan_file: the plan's file.
+        ledger: the ledger; if the readings are closed there, others change nothing.
+        learning: what it has learned.
+        runs: the runs of the plan, if they are open.
+
+    Raises:
+        HdbenchError: see `decide`.
+    """
+    learned, probabilities = learning
+    readings = _readings(plan, learned, ledger, benchmark)
+    ids = list(benchmark.ids())
+    stage = ReadingStage("learn", plan.first_stage, plan.case)
+    first = outcomes_of(stage, readings, benchmark, plan_file)
+    if outcomes_sha256(first) != learned.readings_sha256:
         raise HdbenchError(
-            "{place}: not JSON: {why}", place=path, why=json_reason(error)
-        ) from error
-    if isinstance(data, dict):
-        if "decision" not in data:
-            raise not_a_decision
-        check_written_by(data.get("hdbench"), path, Message("plan and decide again"))
-    return validate(Decision, data, path)
+            "{benchmark}: what people read of the first stage is not what {place} has learned "
+            "from: restore the folder people",
+            benchmark=benchmark.id,
+            place=plan_file,
+        )
+    outcomes = outcomes_of(second_reading(plan, learned), readings, benchmark, plan_file)
+    opening = (
+        nullcontext(runs) if runs else opened_runs(plan.runs, plan.fields, benchmark, plan_file)
+    )
+    used = [line for key in learned.second_stage for line in readings[key]]
+    with opening as opened:
+        check_first_draw(plan, opened, ids, plan_file)
+        places = positions_of(outcomes, plan.fields, ids)
+        flat = probabilities.ravel()
+        chances = [int(flat[place]) for place in places]
+        read = list(_read_values(outcomes, chances, opened, plan.case))
+        if tuple(mark_of(value.text, plan.case) for value in read) != learned.chosen:
+            raise HdbenchError(
+                "{place}: its marks are not those of what the runs say: restore it",
+                place=learned_file(plan_file),
+            )
+        by_runs = list(_read_by_runs(first, opened, plan.case))
+    groups = [_group_decision(plan, learned, group, read, plan.limit) for group in learned.groups]
+    unread = probabilities.copy()
+    unread.ravel()[positions_of(plan.read_first, plan.fields, ids)] = UNANSWERED
+    decision = _decision(
+        plan,
+        learned,
+        groups,
+        read,
+        unread,
+        runs_usd=opened.usd,
+        places=places,
+        benchmark=benchmark,
+        plan_file=plan_file,
+        second=stage_readings(outcomes, readings, plan.case),
+        sha256=readings_sha256(used),
+        plans=ledger.plans_before(plan.hash()),
+        first=by_runs,
+    )
+    return decision, [line.id for line in used]
+
+
+def _readings(plan: Plan, learned: Learned, ledger: Ledger, benchmark: Benchmark) -> Readings:
+    """Return what people read for a plan: once it was decided, what they had read until then."""
+    checked, closed = CheckedValues(benchmark.folder), ledger.of("readings", plan.hash())
+    if closed is None:
+        first = checked.readings_among(plan.hash(), learned.reading_ids)
+        return {**checked.readings(plan.hash()), **first}
+    found = checked.readings_among(plan.hash(), [*learned.reading_ids, *closed.readings])
+    used = [line for key in learned.second_stage for line in found.get(key, ())]
+    if readings_sha256(used) != closed.seal:
+        raise HdbenchError(
+            "{benchmark}: {changed}: restore the folder people",
+            benchmark=benchmark.id,
+            changed=_changed(len(closed.readings) - len(used) or len(used), closed.at),
+        )
+    if late := changed_since(plan.hash(), benchmark):
+        tell(late)
+    return found
+
+
+def changed_since(plan: str, benchmark: Benchmark) -> Message | None:
+    """Return that people read on after a plan was decided, which changes nothing any more.
+
+    Args:
+        plan: the hash of the plan.
+        benchmark: the items.
+
+    Returns:
+        None if they did not.
+    """
+    closed = Ledger(benchmark.folder).of("readings", plan)
+    if closed is None:
+        return None
+    readings = CheckedValues(benchmark.folder).readings(plan)
+    now = {line.id for lines in readings.values() for line in lines if line.stage == "verify"}
+    known = set(closed.readings)
+    late = max(len(now - known), len(known - now))
+    return _changed(late, closed.at) if late else None
+
+
+def _changed(count: int, at: str) -> Message:
+    return Message(
+        "{count:,} reading has changed since it was decided on {at}",
+        plural="{count:,} readings have changed since it was decided on {at}",
+        count=count,
+        at=at,
+    )
+
+
+def _read_values(
+    outcomes: Mapping[ValueKey, Settled], probabilities: Sequence[int], runs: Runs, case: Case
+) -> Iterator[_ReadValue]:
+    fields = {field.path: field for field in runs.fields}
+    choice_of = choices(runs, outcomes)
+    for (key, outcome), chance, choice in zip(
+        outcomes.items(), probabilities, choice_of, strict=True
+    ):
+        wrong = is_wrong(runs.metric, fields[key.field], choice, outcome, case)
+        yield _ReadValue(key, chance, choice.text, outcome, wrong)
+
+
+def _group_decision(
+    plan: Plan, learned: Learned, group: CutGroup, read: Sequence[_ReadValue], limit: float
+) -> GroupDecision:
+    """Return the decision about a group of fields by what was read; see `walk_cuts`."""
+    risk = plan.risk / len(learned.groups)
+    of_group = [value for value in read if value.key.field in group.fields]
+    probabilities = np.array([value.probability for value in of_group], np.int32)
+    wrong = {right: np.array([value.wrong[right] for value in of_group], bool) for right in RIGHTS}
+    unread = [(cut.probability, cut.unread) for cut in group.cuts]
+    steps = walk_cuts(unread, probabilities, wrong[plan.right], limit, risk)
+    cuts = tuple(
+        ReadCut(
+            **cut.model_dump(),
+            read=step.read,
+            wrong={
+                right: int((flags & (probabilities <= cut.probability)).sum())
+                for right, flags in wrong.items()
+            },
+            upper=upper_share(cut.unread, step.read, step.wrong, risk),
+            accepted=step.accepted,
+        )
+        for cut, step in zip(group.cuts, steps, strict=False)  # it ends at the first that fails
+    )
+    passed = [cut.probability for cut in cuts if cut.accepted]
+    return GroupDecision(fields=group.fields, cuts=cuts, cut=passed[-1] if passed else None)
+
+
+def _accepted(groups: Sequence[GroupDecision]) -> int:
+    return sum(cut.unread - cut.read for group in groups if (cut := group.chosen))
+
+
+def _decision(
+    plan: Plan,
+    learned: Learned,
+    groups: Sequence[GroupDecision],
+    read: Sequence[_ReadValue],
+    unread: Probabilities,
+    *,
+    runs_usd: float | None,
+    places: Sequence[int],
+    benchmark: Benchmark,
+    plan_file: Path,
+    second: StageReadings,
+    sha256: str,
+    plans: int,
+    first: Sequence[_ReadByRuns],
+) -> Decision:
+    cuts = {name: group.cut for group in groups for name in group.fields}
+    unanswered = plan.items - learned.answered
+    left = unread.copy()
+    left.ravel()[places] = UNANSWERED
+    passing = [
+        value
+        for value in read
+        if (cut := cuts.get(value.key.field)) is not None and value.probability <= cut
+    ]
+    by_field = dict(_by_field(plan, learned, cuts, passing, unread)) if passing else {}
+    decision = Decision(
+        hdbench=__version__,
+        plan=plan.hash(),
+        learned=learned.hash(),
+        plan_file=str(plan_file),
+        created=plan.created,
+        decided=datetime.now(UTC).isoformat(timespec="seconds"),
+        benchmark=benchmark.id,
+        benchmark_version=benchmark.spec.version,
+        items=plan.items,
+        unanswered=unanswered,
+        values=plan.items * len(plan.fields),
+        runs=tuple(run.name for run in plan.runs),
+        runs_usd=runs_usd,
+        limit=plan.limit,
+        confidence=plan.confidence,
+        tries=plan.tries,
+        right=plan.right,
+        case=plan.case,
+        each_field=plan.each_field,
+        source=plan.source.benchmark if plan.source else None,
+        learned_from=learned.learned_from,
+        learned_wrong=learned.wrong,
+        first=learned.readings,
+        second=second,
+        readings_sha256=sha256,
+        seed=plan.seed,
+        plans=plans,
+        groups=tuple(groups),
+        accepted=_accepted(groups),
+        read=len(plan.read_first) + len(learned.sample),
+        to_look_at=_to_look_at(plan, cuts, left, unanswered * len(plan.fields)),
+        wrong={right: _wrong_accepted(plan, groups, right) for right in RIGHTS} if passing else {},
+        by_field=by_field,
+        examples=tuple(_examples(passing, plan)),
+        expected=learned.expected,
+        expected_by_field=learned.by_field,
+        warnings=(),
+    )
+    warnings = tuple(_warnings(plan, decision, first))
+    return decision.model_copy(update={"warnings": warnings})
+
+
+def _to_look_at(
+    plan: Plan, cuts: Mapping[str, int | None], left: Probabilities, unanswered: int
+) -> Expected:
+    """Return what is expected of the values that are neither accepted nor read.
+
+    Args:
+        plan: the plan.
+        cuts: path → the cut of the field; None if none of its values are accepted.
+        left: the probabilities of all values that were not read.
+        unanswered: how many values have no answer.
+    """
+    limits = [UNANSWERED if (cut := cuts.get(name)) is None else cut for name in plan.fields]
+    probabilities = left[left > np.array(limits)]
+    values = len(probabilities) + unanswered
+    wrong = float(probabilities.sum(dtype=np.int64)) / BILLION + unanswered
+    return Expected(values=values, wrong=round(wrong / values, 6) if values else 0.0)
+
+
+def _wrong_accepted(plan: Plan, groups: Sequence[GroupDecision], right: Right) -> WrongAccepted:
+    """Return the wrong values among the accepted ones; the bounds of all groups hold together."""
+    risk = plan.risk / len(groups)
+    chosen = [cut for group in groups if (cut := group.chosen)]
+    read, wrong = sum(cut.read for cut in chosen), sum(cut.wrong[right] for cut in chosen)
+    expected = sum(
+        cut.wrong[right] / cut.read * (cut.unread - cut.read) for cut in chosen if cut.read
+    )
+    return WrongAccepted(
+        count=wrong,
+        rate=wrong / read if read else 0.0,
+        expected=round(expected),
+        at_most=sum(most_wrong(cut.unread, cut.read, cut.wrong[right], risk) for cut in chosen),
+    )
+
+
+def _by_field(
+    plan: Plan,
+    learned: Learned,
+    cuts: Mapping[str, int | None],
+    passing: Sequence[_ReadValue],
+    unread: Probabilities,
+) -> Iterator[tuple[str, AcceptedField]]:
+    """Yield path → the accepted values of each field that has a cut.
+
+    With one promise for all fields, the risk is shared between their bounds (Bonferroni), so that
+    all of them hold together. A field that is promised alone has its promise's bound.
+    """
+    risk = plan.risk / (len(learned.groups) if plan.each_field else len(plan.fields))
+    for column, name in enumerate(plan.fields):
+        cut = cuts.get(name)
+        if cut is None:
+            continue
+        of_field = unread[:, column]
+        population = int(((of_field != UNANSWERED) & (of_field <= cut)).sum())
+        results = [value.wrong[plan.right] for value in passing if value.key.field == name]
+        yield (
+            name,
+            AcceptedField(
+                values=len(unread),
+                accepted=population - len(results),
+                read=len(results),
+                wrong=sum(results),
+                upper=upper_share(population, len(results), sum(results), risk),
+                promised=plan.each_field,
+            ),
+        )
+
+
+def _examples(passing: Sequence[_ReadValue], plan: Plan) -> Iterator[WrongExample]:
+    """Yield some of the wrong values that would have been accepted, drawn at random."""
+    wrong = [value for value in passing if value.wrong[plan.right]]
+    rng = np.random.default_rng([plan.seed, EXAMPLE_DRAW])
+    for place in rng.permutation(len(wrong))[:MOST_EXAMPLES].tolist():
+        value = wrong[place]
+        is_read = value.outcome.outcome == "value"
+        yield WrongExample(
+            item=value.key.item,
+            field=value.key.field,
+            value=value.text[:MAX_EXAMPLE],
+            truth=text_of(value.outcome.value)[:MAX_EXAMPLE] if is_read else None,
+            outcome=value.outcome.outcome,
+        )
+
+
+def _read_by_runs(
+    outcomes: Mapping[ValueKey, Settled], runs: Runs, case: Case
+) -> Iterator[_ReadByRuns]:
+    """Yield what people could read of the first stage, and what each run says of it.
+
+    The values of the second stage were drawn where the runs agree, so that they say less.
+    """
+    columns = {field.path: column for column, field in enumerate(runs.fields)}
+    for key, outcome in outcomes.items():
+        if outcome.outcome == "value":
+            records = runs.texts(runs.records(key.item))
+            column = columns[key.field]
+            said = [folded(each[column], case) if each else None for each in records]
+            yield _ReadByRuns(folded(text_of(outcome.value), case), said)
+
+
+def _implausible(plan: Plan, decision: Decision, first: Sequence[_ReadByRuns]) -> Iterator[Warned]:
+    """Yield a warning about readings that can hardly have been read from the images."""
+    if decision.seconds is not None and decision.seconds < HASTY:
+        yield Warned.of("hasty", seconds=decision.seconds)
+    for place, run in enumerate(plan.runs):
+        if len(first) >= ALL_LIKE_RUN and all(value.said[place] == value.text for value in first):
+            yield Warned.of("like_run", run=run.name, values=len(first))
+
+
+def _twins(plan: Plan, first: Sequence[_ReadByRuns]) -> Iterator[Warned]:
+    """Yield a warning about each pair of runs that make the same errors."""
+    for one, other in combinations(range(len(plan.runs)), 2):
+        said = [(value.said[one], value.said[other], value.text) for value in first]
+        wrong = [each for each in said if None not in each and set(each) != {each[2]}]
+        same = sum(mine == theirs for mine, theirs, _ in wrong)
+        if same > TWINS * len(wrong):
+            names = {"one": plan.runs[one].name, "other": plan.runs[other].name}
+            yield Warned.of("twins", **names, same=same, either=len(wrong))
+
+
+def _warnings(plan: Plan, decision: Decision, first: Sequence[_ReadByRuns]) -> Iterator[Warned]:
+    """Yield what to know about a decision, the most serious first."""
+    stages = (decision.first, decision.second)
+    yield from _implausible(plan, decision, first)
+    yield from _twins(plan, first)
+    twice, same = (sum(getattr(stage, name) for stage in stages) for name in ("twice", "same"))
+    if not twice:
+        yield Warned.of("read_once", values=decision.read)
+    elif same < FEW_AGREE * twice:
+        yield Warned.of("readers_differ", twice=twice, same=same)
+    lost = decision.second.unreadable + decision.second.damaged
+    if lost:
+        yield Warned.of(
+            "not_readable",
+            unreadable=decision.second.unreadable,
+            damaged=decision.second.damaged,
+            values=decision.second.values,
+        )
+    if decision.second.unsettled:
+        yield Warned.of("unsettled", count=decision.second.unsettled)
+    above = [
+        {"name": name, "share": field.wrong / field.read}
+        for name, field in decision.by_field.items()
+        if field.wrong > plan.limit * field.read
+    ]
+    if above:
+        yield Warned.of("fields_may_be_above", fields=above)
+    if decision.unanswered:
+        yield Warned.of("unanswered_items", count=decision.unanswered, items=decision.items)
+    if plan.right == "threshold":
+        yield Warned.of("by_threshold")
+    if plan.several_values:
+        names = ", ".join(plan.several_values[:5])
+        yield Warned.of("several_values", count=len(plan.several_values), fields=names)

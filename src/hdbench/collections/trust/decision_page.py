@@ -11,11 +11,11 @@ from markupsafe import Markup, escape
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.titles import Titles
-from hdbench.collections.trust.deciding import changed_since
-from hdbench.collections.trust.decision import AcceptedField, Decision, WrongExample
+from hdbench.collections.trust.decision import changed_since
+from hdbench.collections.trust.decision_file import AcceptedField, Decision, WrongExample
 from hdbench.collections.trust.learning import Expected, StageReadings
-from hdbench.collections.trust.words import TEXTS as TRUST_TEXTS
-from hdbench.collections.trust.words import counted, sentences, warning_in_words, worry
+from hdbench.collections.trust.sentences import TEXTS as TRUST_TEXTS
+from hdbench.collections.trust.sentences import counted, sentences, warning_in_words, worry
 from hdbench.collections.trust.work import Work
 from hdbench.common.display.differences import TextPart, differences
 from hdbench.common.jsonio import write_whole

@@ -17,7 +17,7 @@ from hdbench.collections.trust.learning import (
 )
 from hdbench.collections.trust.ledger import Ledger
 from hdbench.collections.trust.plan import Plan
-from hdbench.collections.trust.sealed import read_sealed, write_sealed
+from hdbench.collections.trust.seals import read_sealed, write_sealed
 from hdbench.collections.truth.people import lock_file
 from hdbench.common.jsonio import whole_file
 from hdbench.common.os_errors import read_errors, write_errors

@@ -17,17 +17,7 @@ from pydantic import Field as Checked
 
 from hdbench.about import __version__
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
-from hdbench.collections.trust.as_planned import check_as_planned
-from hdbench.collections.trust.chosen import (
-    ChosenValues,
-    Floats,
-    Scales,
-    blocks_of,
-    chosen_values,
-    columns_of,
-    names_of_columns,
-    scales_of,
-)
+from hdbench.collections.trust.benchmark_state import check_as_planned
 from hdbench.collections.trust.cuts import (
     BILLION,
     UNANSWERED,
@@ -47,8 +37,18 @@ from hdbench.collections.trust.plan import (
     known_values,
     list_sha256,
 )
+from hdbench.collections.trust.probabilities import (
+    ChosenValues,
+    Floats,
+    Scales,
+    blocks_of,
+    chosen_values,
+    columns_of,
+    names_of_columns,
+    scales_of,
+)
 from hdbench.collections.trust.runs import Judged, Runs, opened_runs
-from hdbench.collections.trust.sealed import Sealed, Sha256
+from hdbench.collections.trust.seals import Sealed, Sha256
 from hdbench.collections.truth.events import Reading, ValueKey
 from hdbench.collections.truth.reading_queue import MOST_READINGS, TWICE, ReadingStage, mark_of
 from hdbench.collections.truth.readings import (

@@ -14,7 +14,7 @@ from filelock import FileLock
 from pydantic import Field
 
 from hdbench.benchmarks.benchmark import LEDGER
-from hdbench.collections.trust.sealed import Sha256
+from hdbench.collections.trust.seals import Sha256
 from hdbench.collections.truth.events import Reading, now
 from hdbench.collections.truth.people import lock_file
 from hdbench.common.appending import append

@@ -17,7 +17,8 @@ from pydantic_core import PydanticCustomError
 
 from hdbench.about import __version__
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
-from hdbench.collections.trust.as_planned import AsPlanned, as_planned
+from hdbench.collections.trust.benchmark_state import AsPlanned, as_planned
+from hdbench.collections.trust.fields import chosen_fields, texts_of
 from hdbench.collections.trust.ledger import Ledger
 from hdbench.collections.trust.runs import (
     Opened,
@@ -27,8 +28,7 @@ from hdbench.collections.trust.runs import (
     names_of,
     opened_run,
 )
-from hdbench.collections.trust.sealed import Sealed, Sha256, read_sealed, write_sealed
-from hdbench.collections.trust.values import chosen_fields, texts_of
+from hdbench.collections.trust.seals import Sealed, Sha256, read_sealed, write_sealed
 from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.readings import CheckedValues, settled
 from hdbench.common.checked import Strict

@@ -11,8 +11,8 @@ from rapidfuzz.fuzz import ratio
 
 from hdbench.answers.answers import Answers
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.collections.trust.sealed import Sha256
-from hdbench.collections.trust.values import ItemField, fields_of, texts_of, value_of
+from hdbench.collections.trust.fields import ItemField, fields_of, texts_of, value_of
+from hdbench.collections.trust.seals import Sha256
 from hdbench.common.checked import Strict
 from hdbench.common.letters import text_of
 from hdbench.errors import HdbenchError

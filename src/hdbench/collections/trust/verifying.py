@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.collections.trust.deciding import decided
-from hdbench.collections.trust.decision import MOVABLE, Decision, read_decision
+from hdbench.collections.trust.decision import decided
+from hdbench.collections.trust.decision_file import MOVABLE, Decision, read_decision
 from hdbench.collections.trust.learned_files import check_planned, read_learning
 from hdbench.collections.trust.learning import learned_again
 from hdbench.collections.trust.ledger import Ledger

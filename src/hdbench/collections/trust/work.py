@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from hdbench.collections.trust.decision import Decision
+from hdbench.collections.trust.decision_file import Decision
 
 SECONDS_PER_VALUE = 12.0
 """How long a person takes to open an image and read one field, until it is measured: our

@@ -10,16 +10,16 @@ from hdbench.answers.cells import FAULTS, MISSING, json_list, value_of
 from hdbench.answers.ids import match_ids
 from hdbench.answers.table_files import ACCEPTED, is_workbook, read_table
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.collections.trust.applied_folder import (
+from hdbench.collections.trust.fields import schema_with_fields
+from hdbench.collections.trust.folder import (
     CHECK,
     VALUES,
     check_values,
     read_applied,
     read_begun,
 )
-from hdbench.collections.trust.listed import COLUMNS, NOTHING
-from hdbench.collections.trust.states import ValueStates
-from hdbench.collections.trust.values import schema_with_fields
+from hdbench.collections.trust.origins import ValueStates
+from hdbench.collections.trust.work_list import COLUMNS, NOTHING
 from hdbench.collections.truth.events import ValueKey, WorkedValue, as_name, now
 from hdbench.collections.truth.form import form_of
 from hdbench.collections.truth.single_value import asked, typed_value

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
-from hdbench.collections.trust.applied_folder import (
+from hdbench.collections.trust.acceptance import BELOW, LEFT_OUT, NO_ANSWER, NOT_READ
+from hdbench.collections.trust.fields import value_of
+from hdbench.collections.trust.folder import (
     APPLIED,
     CHECK,
     PLAN,
@@ -19,11 +21,9 @@ from hdbench.collections.trust.applied_folder import (
     read_applied,
     read_begun,
 )
-from hdbench.collections.trust.applying import BELOW, LEFT_OUT, NO_ANSWER, NOT_READ
-from hdbench.collections.trust.listed import read_listed
+from hdbench.collections.trust.origins import ValueStates
 from hdbench.collections.trust.runs import Runs, opened_runs
-from hdbench.collections.trust.states import ValueStates
-from hdbench.collections.trust.values import value_of
+from hdbench.collections.trust.work_list import read_listed
 from hdbench.collections.truth.work_list import Candidate, EntryField, Reason
 from hdbench.common.jsonio import parse_line
 from hdbench.common.letters import text_of

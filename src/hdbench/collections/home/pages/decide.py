@@ -18,10 +18,11 @@ from hdbench.collections.home.page import Done, HomePage, Visit
 from hdbench.collections.home.pages.compare import POLICY
 from hdbench.collections.home.pages.truth import open_editor
 from hdbench.collections.home.run_list import RunView
-from hdbench.collections.trust.applied_folder import CONTROL, TAKEN, WORK_LIST
-from hdbench.collections.trust.checking import values_to_read
+from hdbench.collections.trust.blind_reading import values_to_read
 from hdbench.collections.trust.control import Controlled
-from hdbench.collections.trust.decision import Decision
+from hdbench.collections.trust.decision_file import Decision
+from hdbench.collections.trust.fields import fields_of
+from hdbench.collections.trust.folder import CONTROL, TAKEN, WORK_LIST
 from hdbench.collections.trust.learned_files import learn_once
 from hdbench.collections.trust.plan import (
     DEFAULT_LEARN,
@@ -30,8 +31,7 @@ from hdbench.collections.trust.plan import (
     MAX_VALUES,
     PlanOptions,
 )
-from hdbench.collections.trust.values import fields_of
-from hdbench.collections.trust.words import (
+from hdbench.collections.trust.sentences import (
     TEXTS,
     control_sentences,
     counted,

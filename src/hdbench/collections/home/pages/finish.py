@@ -18,14 +18,14 @@ from hdbench.collections.home.stamps import stamp_of
 from hdbench.collections.home.uploads import uploaded
 from hdbench.collections.records.finished_forms import FinishForm, writer_of
 from hdbench.collections.records.own_records import CHANGED, OwnRecords
-from hdbench.collections.trust.finishing import (
+from hdbench.collections.trust.delivery import (
     CHANGES,
     RECORDS,
     finish,
     read_deliveries,
     read_finished,
 )
-from hdbench.collections.trust.states import ORIGINS
+from hdbench.collections.trust.origins import ORIGINS
 from hdbench.common.jsonio import write_whole
 from hdbench.common.regular_files import read_at_most
 from hdbench.errors import HdbenchError, Message

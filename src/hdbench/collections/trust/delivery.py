@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from hdbench.about import __version__
 from hdbench.benchmarks.benchmark import PEOPLE, Benchmark
-from hdbench.collections.trust.applied_folder import (
+from hdbench.collections.trust.folder import (
     CONTROL,
     MAX_FILE,
     Applied,
@@ -23,7 +23,7 @@ from hdbench.collections.trust.applied_folder import (
     read_applied,
     read_begun,
 )
-from hdbench.collections.trust.states import ItemStates, Origin, ValueStates
+from hdbench.collections.trust.origins import ItemStates, Origin, ValueStates
 from hdbench.collections.truth.people import SUFFIX
 from hdbench.common.checked import Strict
 from hdbench.common.jsonio import parse_line, raw_lines, write_json

@@ -11,7 +11,7 @@ from pydantic import Field as Checked
 from hdbench.about import __version__
 from hdbench.answers import READING
 from hdbench.benchmarks.benchmark import SCHEMA, Benchmark
-from hdbench.collections.trust.sealed import Sha256
+from hdbench.collections.trust.seals import Sha256
 from hdbench.common.checked import Strict, read_text_file
 from hdbench.common.jsonio import parse_file, read_jsonl
 from hdbench.errors import HdbenchError, Message, joined

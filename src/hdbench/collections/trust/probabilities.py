@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hdbench.collections.trust.fields import value_of
 from hdbench.collections.trust.runs import ROUNDING, Judged, Runs, similarity
-from hdbench.collections.trust.values import value_of
 from hdbench.common.letters import text_of
 from hdbench.common.progress import progress
 

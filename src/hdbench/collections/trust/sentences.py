@@ -10,7 +10,7 @@ from hdbench.about import __version__
 from hdbench.benchmarks.titles import Titles
 from hdbench.collections.trust.control import Controlled
 from hdbench.collections.trust.cuts import values_needed
-from hdbench.collections.trust.decision import Decision, GroupDecision, ReadCut, Warned
+from hdbench.collections.trust.decision_file import Decision, GroupDecision, ReadCut, Warned
 from hdbench.collections.trust.plan import RIGHTS, Right
 from hdbench.collections.trust.work import Work
 from hdbench.common.letters import Case

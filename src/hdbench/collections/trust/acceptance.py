@@ -15,7 +15,12 @@ import numpy as np
 
 from hdbench.about import __version__
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.collections.trust.applied_folder import (
+from hdbench.collections.trust.control import check_whole, read_control, write_control
+from hdbench.collections.trust.cuts import BILLION
+from hdbench.collections.trust.decision import decide
+from hdbench.collections.trust.decision_file import Decision
+from hdbench.collections.trust.fields import value_of
+from hdbench.collections.trust.folder import (
     APPLIED,
     CHECK,
     CHECKED,
@@ -33,17 +38,12 @@ from hdbench.collections.trust.applied_folder import (
     read_applied,
     write_applied,
 )
-from hdbench.collections.trust.control import check_whole, read_control, write_control
-from hdbench.collections.trust.cuts import BILLION
-from hdbench.collections.trust.deciding import decide
-from hdbench.collections.trust.decision import Decision
 from hdbench.collections.trust.learned_files import read_learning
 from hdbench.collections.trust.learning import Learning, outcomes_of
 from hdbench.collections.trust.ledger import Ledger
-from hdbench.collections.trust.listed import as_cell, write_listed
 from hdbench.collections.trust.plan import Plan
 from hdbench.collections.trust.runs import Judged, Runs, opened_runs
-from hdbench.collections.trust.values import value_of
+from hdbench.collections.trust.work_list import as_cell, write_listed
 from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.reading_queue import ReadingStage
 from hdbench.collections.truth.readings import CheckedValues

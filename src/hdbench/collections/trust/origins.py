@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from hdbench.benchmarks.benchmark import Benchmark, Item
-from hdbench.collections.trust.applied_folder import (
+from hdbench.collections.trust.control import check_whole, read_control
+from hdbench.collections.trust.fields import ItemField, value_of
+from hdbench.collections.trust.folder import (
     APPLIED,
     CHECK,
     CHECKED,
@@ -17,11 +19,9 @@ from hdbench.collections.trust.applied_folder import (
     read_applied,
     read_begun,
 )
-from hdbench.collections.trust.control import check_whole, read_control
 from hdbench.collections.trust.ledger import Ledger
 from hdbench.collections.trust.plan import Plan
 from hdbench.collections.trust.runs import fields_called
-from hdbench.collections.trust.values import ItemField, value_of
 from hdbench.collections.truth.events import Change, ValueKey
 from hdbench.collections.truth.people import People
 from hdbench.collections.truth.readings import CheckedValues, settled

@@ -5,9 +5,9 @@ from typing import Any
 
 from hdbench.answers.entries import put
 from hdbench.benchmarks.benchmark import Item
+from hdbench.collections.trust.fields import ItemField
 from hdbench.collections.trust.plan import RIGHTS, Right
 from hdbench.collections.trust.runs import Judged
-from hdbench.collections.trust.values import ItemField
 from hdbench.collections.truth.readings import Settled
 from hdbench.common.letters import Case, folded, text_of
 from hdbench.scoring.metric import Metric

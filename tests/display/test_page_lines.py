@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdbench.common.display.page_lines import page_lines
+from hdbench.common.display.differences import page_lines
 
 
 def marked(pieces):

@@ -14,7 +14,7 @@ from hdbench.api import score, score_runs
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.files import answers_sha256, read_result, read_results, write_results
 from hdbench.evaluation.items import score_items
-from hdbench.evaluation.signature import item_set
+from hdbench.evaluation.parts import item_set
 from hdbench.scoring import make_metric
 
 RIGHT = {"title": "Stellingen", "year": 1924}

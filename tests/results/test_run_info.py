@@ -9,8 +9,8 @@ from hdbench.answers import ReadAs
 from hdbench.api import score
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.files import read_result, write_results
+from hdbench.evaluation.parts import AmountUsed
 from hdbench.evaluation.run_info import read_run_info
-from hdbench.evaluation.usage import AmountUsed
 from hdbench.evaluation.verify import verify
 
 

@@ -20,9 +20,8 @@ import numpy as np
 from helpers.results import result_of
 
 from hdbench.scoring import make_metric
-from hdbench.statistics.bootstrap import figure_interval, intervals
+from hdbench.statistics.bootstrap import difference_interval, figure_interval, intervals
 from hdbench.statistics.comparison import compare
-from hdbench.statistics.differences import difference_interval
 from hdbench.statistics.resampling import bootstrap, tables
 
 SAMPLES = 400

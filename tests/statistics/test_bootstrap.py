@@ -13,8 +13,7 @@ from scipy import stats
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
 from hdbench.statistics import resampling
-from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, intervals
-from hdbench.statistics.differences import difference_interval
+from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, difference_interval, intervals
 from hdbench.statistics.resampling import bootstrap, distinct, tables
 
 COUNTS = st.tuples(*[st.integers(0, 12)] * 3)

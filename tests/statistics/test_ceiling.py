@@ -7,7 +7,7 @@ import pytest
 from hdbench.answers.answer import Answer
 from hdbench.evaluation.items import score_items
 from hdbench.scoring import make_metric
-from hdbench.statistics.ceiling import ceiling
+from hdbench.statistics.agreement import ceiling
 
 CARD = {"title": "Faust", "year": 1808}
 

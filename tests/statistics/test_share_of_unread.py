@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from hdbench.statistics.share_bounds import bounds_of_share
+from hdbench.statistics.bootstrap import bounds_of_share
 from hdbench.statistics.share_of_unread import (
     allowed,
     at_most_is_likely,
@@ -97,7 +97,7 @@ def test_in_a_large_collection_it_is_clopper_and_pearson(drawn, found):
     bound = upper_share(10**9, drawn, found, TENTH)
 
     # Theirs is two-sided by default: 80 % leaves 10 % above.
-    assert bound == pytest.approx(bounds_of_share(found, drawn, 0.9).upper, rel=1e-5)
+    assert bound == pytest.approx(bounds_of_share(found, drawn, 0.9).high, rel=1e-5)
 
 
 def test_45_values_without_an_error_are_the_fewest_that_do():
@@ -142,6 +142,6 @@ def test_bounds_of_a_share_are_the_binomial_tests(total, data):
     found = bounds_of_share(errors, total)
 
     if errors < total:
-        assert stats.binom.cdf(errors, total, found.upper) == pytest.approx(0.1)
+        assert stats.binom.cdf(errors, total, found.high) == pytest.approx(0.1)
     if errors:
-        assert stats.binom.sf(errors - 1, total, found.lower) == pytest.approx(0.1)
+        assert stats.binom.sf(errors - 1, total, found.low) == pytest.approx(0.1)

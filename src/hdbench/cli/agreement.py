@@ -15,7 +15,7 @@ from hdbench.common.printing import printable
 from hdbench.common.translation import current_language
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.warning_texts import in_words, people_in_words
-from hdbench.statistics.agreement import MAX_DIFFERENT, MIN_ITEMS
+from hdbench.statistics.agreement import MAX_DIFFERENT, MIN_DOUBLE
 
 LEAST_ROOM = 12
 """Minimum width of a field's name."""
@@ -93,8 +93,8 @@ def _lines(agreement: Agreement, unfinished: int) -> list[str]:
         reached = people_in_words(agreement.ceiling, current_language())
         lines.append(f"{agreement.ceiling.headline}, {reached}")
         lines.append(in_words("people_means", {}, current_language()))
-    if agreement.items < MIN_ITEMS:
-        lines.append(Message("fewer than {least} items: too few for intervals", least=MIN_ITEMS))
+    if agreement.items < MIN_DOUBLE:
+        lines.append(Message("fewer than {least} items: too few for intervals", least=MIN_DOUBLE))
     if agreement.without_truth:
         line = Message(
             "{count:,} item: at least one annotator entered nothing, or said that nobody can know "

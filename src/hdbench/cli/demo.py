@@ -20,8 +20,8 @@ from hdbench.cli.result_tables import print_result
 from hdbench.cli.terminal import localized
 from hdbench.common.translation import current_language
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.evaluation.parts import NOT_READ
+from hdbench.evaluation.run_answers import RunAnswers
 from hdbench.evaluation.summary import ResultSummary
 
 
@@ -60,7 +60,7 @@ def command(name: Annotated[str, typer.Argument(metavar="BENCHMARK")] = "zettelk
         soft_wrap=True,
     )
     example = built.folder / EXAMPLE
-    with OpenedRun.opened(example, load_benchmark(dataset)) as run:
+    with RunAnswers.opened(example, load_benchmark(dataset)) as run:
         answers = run.answers(None)
         answers_in_order = [answers.take(item_id) for item_id in items["id"]]
     predictions = [answer.text or answer.prediction for answer in answers_in_order]

@@ -33,8 +33,8 @@ from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group, by_column
 from hdbench.evaluation.by_identifier import ScoringByIdentifier, read_scoring_authorities
 from hdbench.evaluation.files import write_records
-from hdbench.evaluation.recognition import recognized_in
 from hdbench.evaluation.result import Result
+from hdbench.evaluation.runs import recognized_in
 from hdbench.evaluation.score import Settings, score_under, with_names
 from hdbench.evaluation.selection import benchmark_of
 from hdbench.evaluation.summary import ResultSummary

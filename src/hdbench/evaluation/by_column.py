@@ -10,8 +10,7 @@ from hdbench.errors import HdbenchError, escaped
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.warning_texts import Message, in_words, message
 from hdbench.scoring.metric import judging_figure
-from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, intervals
-from hdbench.statistics.differences import Differences
+from hdbench.statistics.bootstrap import MIN_ITEMS, Differences, Interval, intervals
 from hdbench.statistics.failures import figure_without_failures, on_common_items
 from hdbench.statistics.resampling import tables
 

@@ -18,7 +18,7 @@ from hdbench.common.regular_files import file_sha256, utf8_text
 from hdbench.common.written_by import check_written_by
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.run_names import run_name
+from hdbench.evaluation.run_info import run_name
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import Metric
 

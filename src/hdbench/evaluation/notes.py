@@ -4,16 +4,16 @@ from collections import Counter
 
 from hdbench.answers.folders import RUN_FILE
 from hdbench.errors import Message
-from hdbench.evaluation.opened_run import OpenedRun
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.subset import subset_in_words
+from hdbench.evaluation.run_answers import RunAnswers
+from hdbench.evaluation.run_info import subset_in_words
 
 REASONS = 5
 """Maximum number of reasons that are named."""
 
 
 def notes_on(
-    run: OpenedRun, result: Result, *, asked: int, with_truth: int, rewritten: int
+    run: RunAnswers, result: Result, *, asked: int, with_truth: int, rewritten: int
 ) -> list[str]:
     """Return notes on a run: what was asked, how, what cannot be scored, and how its file was read.
 
@@ -147,7 +147,7 @@ def _rewritten(number: int) -> list[str]:
     ]
 
 
-def _unseen(run: OpenedRun) -> list[str]:
+def _unseen(run: RunAnswers) -> list[str]:
     """Return a note on a run without media."""
     if run.info is None or not run.info.without_media:
         return []
@@ -158,7 +158,7 @@ def _unseen(run: OpenedRun) -> list[str]:
     return [Message(template, place=RUN_FILE)]
 
 
-def _own(run: OpenedRun) -> list[str]:
+def _own(run: RunAnswers) -> list[str]:
     """Return a note on a run on the user's own images, taken for the benchmark's."""
     if run.info is None or not run.info.own_images:
         return []
@@ -177,7 +177,7 @@ def _own(run: OpenedRun) -> list[str]:
     return [Message(template, own=own, count=number, first=first)]
 
 
-def _not_asked(run: OpenedRun, asked: int) -> list[str]:
+def _not_asked(run: RunAnswers, asked: int) -> list[str]:
     """Return a note on the items that are not scored, if there are any."""
     if run.info is None or run.asked is None:
         return []

@@ -1,8 +1,13 @@
 """The parts of a result: what was scored, against what, how it was read, and with what."""
 
+import hashlib
+import json
 import platform
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeGuard
 
 from pydantic import (
@@ -22,7 +27,9 @@ from hdbench.benchmarks.sample import Sample
 from hdbench.benchmarks.spec import ItemName
 from hdbench.common.checked import unfit
 from hdbench.common.texts import LANGUAGES
+from hdbench.evaluation.run_info import NO_RUN, RunInfo, run_name
 from hdbench.evaluation.warning_texts import RunWarning, in_words
+from hdbench.scoring.metric import Metric
 
 
 class ResultPart(BaseModel):
@@ -224,3 +231,140 @@ class AnswersRead(ResultPart):
 
 
 NOT_READ = AnswersRead.model_construct()
+
+
+def own_drafts(drafts: Iterable[DraftedItems], run: RunInfo, model: str | None, path: str) -> int:
+    """Return how many ground truths were made from drafts of a run or its model.
+
+    A run counts as the same if it has the same name, and a model in whatever capitals, with or
+    without its maker. A file of answers that named no model is known by the name of the file.
+
+    Args:
+        drafts: those that ground truths were made from.
+        run: what the run says about itself.
+        model: its model, if that is known.
+        path: where its answers are.
+    """
+    return sum(draft.items for draft in drafts if _is_own(draft, run, model, path))
+
+
+def _is_own(draft: DraftedItems, run: RunInfo, model: str | None, path: str) -> bool:
+    if model and draft.model and _is_same_model(model, draft.model):
+        return True
+    if run != NO_RUN:
+        return run.run == draft.run
+    return draft.model in (draft.run, None) and run_name(Path(path)) == draft.run
+
+
+def _is_same_model(one: str, other: str) -> bool:
+    """Return whether two names mean one model, such as `gpt-5` and `openai/gpt-5`."""
+    ones, others = (name.strip().casefold().split("/") for name in (one, other))
+    shorter = min(len(ones), len(others))
+    return ones[-shorter:] == others[-shorter:]
+
+
+class AmountUsed(BaseModel):
+    """An amount that was used over a run's answers.
+
+    Attributes:
+        total: its sum.
+        items: the number of answers for which it is known.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True, defer_build=True)
+
+    total: Annotated[int | float, Field(ge=0, le=MAX_NUMBER)]
+    items: Annotated[int, Field(ge=0, le=MAX_NUMBER)]
+
+
+class Usage:
+    """Adds up what the answers used.
+
+    Example:
+        >>> usage = Usage()
+        >>> usage.add({"input": 1196}, 2.5)
+        >>> usage.add(None, 1.5)
+        >>> usage.amounts
+        {'input_tokens': AmountUsed(total=1196, items=1), 'seconds': AmountUsed(total=4.0, items=2)}
+    """
+
+    def __init__(self) -> None:
+        self._tokens = Counter[str]()
+        self._counted = Counter[str]()
+        self._seconds: float = 0
+        self._timed = 0
+
+    def add(self, tokens: Mapping[str, int] | None, seconds: float | None) -> None:
+        """Add the tokens and the seconds of one more answer, as far as they are known."""
+        for name, count in (tokens or {}).items():
+            self._tokens[name] += count
+            self._counted[name] += 1
+        if seconds is not None:
+            self._seconds += seconds
+            self._timed += 1
+
+    @property
+    def amounts(self) -> dict[str, AmountUsed]:
+        """The sums of `input_tokens`, `output_tokens` and `seconds`, as far as they are known."""
+        # Sums may be larger than what a file may say.
+        amounts = {
+            f"{name}_tokens": AmountUsed.model_construct(total=total, items=self._counted[name])
+            for name, total in self._tokens.items()
+        }
+        if self._timed:
+            amounts["seconds"] = AmountUsed.model_construct(total=self._seconds, items=self._timed)
+        return amounts
+
+
+def item_set(ids: Sequence[str]) -> str:
+    """Return a name for a set of items, within which results are compared: number and short hash.
+
+    Example:
+        >>> item_set(["b", "a"]) == item_set(["a", "b"])
+        True
+        >>> item_set(["a", "b"])
+        '2-3554d2b8a1e3'
+    """
+    return f"{len(ids)}-{hashlib.sha256(json.dumps(sorted(ids)).encode()).hexdigest()[:12]}"
+
+
+def signature(
+    metric: Metric,
+    read_as: ReadAs = ReadAs(),
+    versions: Versions | None = None,
+    *,
+    reading_version: int = READING,
+    benchmark: tuple[str, str] | None = None,
+    errata: str | None = None,
+) -> str:
+    """Return one line that says how a score was computed: metric, protocol, options, versions.
+
+    Args:
+        metric: the metric with its protocol and options.
+        read_as: how the answers were read.
+        versions: the versions it was scored with; the installed ones, if not given.
+        reading_version: the version of the reading rules.
+        benchmark: the name and version of the benchmark whose options the metric was given by name.
+        errata: `proposed` if the proposed corrections of ground truths count.
+
+    Example:
+        >>> from hdbench.scoring.zettel_f1 import ZettelF1
+        >>> signature(ZettelF1("published"))  # doctest: +ELLIPSIS
+        'zettel_f1|protocol:published|threshold:0.92|weights:1|rules:4|reading:4|rapidfuzz:...|json_repair:...|hdbench:...'
+    """
+    versions = versions or installed_versions()
+    parts = {
+        "protocol": metric.protocol,
+        **({"benchmark": benchmark[0], "dataset_version": benchmark[1]} if benchmark else {}),
+        **{name: _compact(value) for name, value in metric.signed_options.items()},
+        **({} if errata is None else {"errata": errata}),
+        "rules": metric.rules,
+        "reading": reading_version,
+        **dict.fromkeys(read_as.names, "true"),
+        **{name: getattr(versions, name) for name in ("rapidfuzz", "json_repair", "hdbench")},
+    }
+    return "|".join([metric.name, *(f"{name}:{value}" for name, value in parts.items())])
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -22,7 +22,6 @@ from hdbench.answers.answer import KINDS, LOST, OTHER_FORMATS, STATUSES, Kind, S
 from hdbench.benchmarks.sample import Weighed, weighed
 from hdbench.common.checked import unfit
 from hdbench.errors import HdbenchError, Message
-from hdbench.evaluation.drafts import own_drafts
 from hdbench.evaluation.file_columns import (
     check_choices,
     check_column,
@@ -37,6 +36,7 @@ from hdbench.evaluation.parts import (
     NO_DATASET,
     NO_FILE,
     NOT_READ,
+    AmountUsed,
     AnswersRead,
     ResultPart,
     ScoredDataset,
@@ -44,10 +44,11 @@ from hdbench.evaluation.parts import (
     Versions,
     are_texts,
     installed_versions,
+    item_set,
+    own_drafts,
+    signature,
 )
 from hdbench.evaluation.run_info import NO_RUN, RunInfo
-from hdbench.evaluation.signature import item_set, signature
-from hdbench.evaluation.usage import AmountUsed
 from hdbench.evaluation.warning_texts import RunWarning, message
 from hdbench.scoring import check_headline
 from hdbench.scoring.metric import (
@@ -64,8 +65,7 @@ if TYPE_CHECKING:
     from hdbench.common.display.table import RowTable
     from hdbench.evaluation.selection import Choice
     from hdbench.scoring.analysis.error_classes import ErrorClass
-    from hdbench.statistics.bootstrap import Interval, Intervals
-    from hdbench.statistics.effort import Effort
+    from hdbench.statistics.bootstrap import Effort, Interval, Intervals
 
 _UsedName = Annotated[str, StringConstraints(pattern="^(input_tokens|output_tokens|seconds)$")]
 
@@ -452,7 +452,7 @@ class Result(ResultPart):
     @cached_property
     def effort(self) -> "Effort | None":
         """The number of values of an item that need a correction; None if that was not counted."""
-        from hdbench.statistics.effort import effort  # noqa: PLC0415  numpy is slow to import
+        from hdbench.statistics.bootstrap import effort  # noqa: PLC0415  numpy is slow to import
 
         return effort(self)
 

@@ -1,12 +1,18 @@
 """Information on a run: the `run.json` next to its answers."""
 
+import os
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import zip_longest
 from math import fsum
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
+from hdbench.answers.forms import ENDINGS
 from hdbench.answers.run_parts import run_parts
 from hdbench.common.bounds import MAX_RUN_INFO
 from hdbench.common.checked import validate
@@ -218,3 +224,123 @@ def _read(path: Path) -> RunInfo:
         remedy = Message("run the model again, in another folder")
         check_written_by(data.get("hdbench"), path, remedy)
     return validate(RunInfo, data, path)
+
+
+NAMED = "{count} named ids"
+FIRST = "the first {count}"
+PART = "part {number} of {of}"
+STOPPED = "stopped after {count}"
+OF_ALL = "of {count} items"
+
+_STEPS = [
+    (template, re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[0-9]{1,9})", re.escape(template))))
+    for template in (NAMED, FIRST, PART, STOPPED, OF_ALL)
+]
+_SEPARATOR = re.compile("(; |, (?=of ))")
+
+
+def subset_in_words(recorded: str) -> str:
+    """Return what a run recorded as a message, or as it is where hdbench would not write it so.
+
+    Example:
+        >>> from hdbench.common.translation import translated
+        >>> translated(subset_in_words("the first 20, of 711 items"), "de")
+        'die ersten 20, von 711 Einträgen'
+        >>> translated(subset_in_words("those with a date"), "de")
+        'those with a date'
+    """
+    pieces = _SEPARATOR.split(recorded)
+    steps = {f"step{number}": _message(step) for number, step in enumerate(pieces[::2])}
+    if None in steps.values():
+        return recorded
+    named = zip_longest(steps, pieces[1::2], fillvalue="")
+    return Message("".join(f"{{{name}}}{separator}" for name, separator in named), **steps)
+
+
+def _message(step: str) -> Message | None:
+    for template, pattern in _STEPS:
+        if match := pattern.fullmatch(step):
+            return Message(
+                template, **{name: int(text) for name, text in match.groupdict().items()}
+            )
+    return None
+
+
+def run_name(path: Path) -> str:
+    """Return the name of a run: that of its file or folder, without the extensions of its form.
+
+    Only known extensions are removed, as the names of many models have dots.
+
+    Args:
+        path: a file or folder of answers, or a result. A symbolic link is not followed, because
+            the Hub's cache keeps files under their hashes.
+
+    Example:
+        >>> run_name(Path("runs/gpt-4.1.jsonl.gz")), run_name(Path("runs/gpt-4.1"))
+        ('gpt-4.1', 'gpt-4.1')
+    """
+    name = Path(os.path.abspath(path)).name  # `.` and `..` have the names of their folders
+    while ending := next((candidate for candidate in ENDINGS if _has(name, candidate)), ""):
+        name = name[: -len(ending)]
+    return name
+
+
+class Named(NamedTuple):
+    """A run that has a name, which others may have too.
+
+    Attributes:
+        name: its model, or else its file.
+        own: what the run or else its file is called; None if that is the name already.
+        path: where it is.
+    """
+
+    name: str
+    own: str | None
+    path: Path
+
+
+def distinct_names(runs: Sequence[Named]) -> list[str]:
+    """Return the names of runs that are shown together.
+
+    Of one model's runs, each is followed by its own name; where several have the same, by as much
+    of its path as tells them apart. Two names are the same only if the paths are.
+
+    Args:
+        runs: the runs.
+
+    Example:
+        >>> def run(model: str | None, file: str) -> Named:
+        ...     path = Path(file)
+        ...     return Named(model or run_name(path), run_name(path) if model else None, path)
+        >>> distinct_names([run("gpt", "a.jsonl"), run("gpt", "b.jsonl"), run(None, "c.jsonl")])
+        ['gpt (a)', 'gpt (b)', 'c']
+        >>> distinct_names([run("gpt", "a/answers.jsonl"), run("gpt", "b/answers.jsonl")])
+        ['gpt (a/answers)', 'gpt (b/answers)']
+        >>> distinct_names([run(None, "a/answers.jsonl"), run(None, "b/answers.jsonl")])
+        ['a/answers', 'b/answers']
+    """
+    alike: dict[str, dict[str | None, list[Path]]] = defaultdict(lambda: defaultdict(list))
+    for run in runs:
+        alike[run.name][run.own].append(run.path)
+    names = []
+    for name, own, path in runs:
+        if len(alike[name]) == len(alike[name][own]) == 1:
+            names.append(name)
+            continue
+        paths = alike[name][own]
+        shown = own if len(paths) == 1 else _apart(path, paths)
+        names.append(name if shown is None else shown if own is None else f"{name} ({shown})")
+    return names
+
+
+def _apart(path: Path, paths: Sequence[Path]) -> str:
+    """Return the end of a path that others do not have, without the extensions of its form."""
+    all_parts = [(*other.parent.parts, run_name(other)) for other in paths]
+    parts = (*path.parent.parts, run_name(path))
+    lengths = range(1, len(parts) + 1)
+    alone = (n for n in lengths if sum(other[-n:] == parts[-n:] for other in all_parts) == 1)
+    return "/".join(parts[-next(alone, 1) :])
+
+
+def _has(name: str, ending: str) -> bool:
+    return len(name) > len(ending) and name.lower().endswith(ending)

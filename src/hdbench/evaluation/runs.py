@@ -1,13 +1,15 @@
 """Inputs of the commands on runs: results, run folders, and answers to a named benchmark."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
 from hdbench.answers.folders import RUN_FILE
+from hdbench.answers.ids import match_ids
 from hdbench.answers.json_files import is_result
 from hdbench.answers.run_parts import whole_run
 from hdbench.benchmarks.benchmark import NoBenchmarkError, load_benchmark
@@ -15,8 +17,7 @@ from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.files import read_results
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.run_info import is_run, read_run_info
-from hdbench.evaluation.run_names import Named, distinct_names, run_name
+from hdbench.evaluation.run_info import Named, distinct_names, is_run, read_run_info, run_name
 from hdbench.evaluation.score import Settings, score_loaded, with_names
 
 
@@ -231,3 +232,44 @@ def _distinct(located: Sequence[_LocatedResult]) -> dict[str, Result]:
             )
         by_name[full] = run
     return {full: run.result for full, run in by_name.items()}
+
+
+def recognized(ids: Collection[str], benchmarks: Mapping[str, Iterable[str]]) -> str | None:
+    """Return the name of the one benchmark that has an item for each of some ids.
+
+    Ids are matched as in scoring, so that the file can be scored against it.
+
+    Args:
+        ids: the ids in a file.
+        benchmarks: name → the ids of a benchmark's items.
+
+    Returns:
+        None if no benchmark has them all, or several do.
+
+    Example:
+        >>> benchmarks = {"cards": ["0001", "0002"], "letters": ["l-1", "l-2"], "maps": ["l-1"]}
+        >>> recognized(["1", "2.jpg"], benchmarks), recognized(["l-1"], benchmarks)
+        ('cards', None)
+    """
+    fitting = [name for name, items in benchmarks.items() if _has_all(items, ids)]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def recognized_in(namespace: Path, ids: Collection[str]) -> str | None:
+    """Do the same as `recognized` among the benchmarks built in a folder: `hdb/zettelkatalog`.
+
+    One that is unusable is passed over: it is not what was asked for.
+    """
+    ids_by_benchmark = {}
+    for path in namespace.glob("*/benchmark.yaml"):
+        with suppress(HdbenchError):
+            benchmark = load_benchmark(str(path.parent))
+            ids_by_benchmark[benchmark.id] = list(benchmark.ids())
+    return recognized(ids, ids_by_benchmark)
+
+
+def _has_all(items: Iterable[str], ids: Collection[str]) -> bool:
+    try:
+        return bool(ids) and not match_ids(ids, items).unknown
+    except HdbenchError:  # two ids fit the same item
+        return False

@@ -17,15 +17,13 @@ from hdbench.benchmarks.provenance import Provenance
 from hdbench.benchmarks.truths import ErrataName, check_errata
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError, Message
-from hdbench.evaluation.checks import Checks
+from hdbench.evaluation.checks import EXAMPLES, Checks
 from hdbench.evaluation.files import answers_sha256
 from hdbench.evaluation.items import ScoreCollector, prepare
 from hdbench.evaluation.notes import notes_on, reason_notes, text_notes
-from hdbench.evaluation.opened_run import OpenedRun
-from hdbench.evaluation.parts import AnswersRead, DraftedItems, ScoredDataset, ScoredFile
+from hdbench.evaluation.parts import AnswersRead, DraftedItems, ScoredDataset, ScoredFile, Usage
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.shared_fields import EXAMPLES
-from hdbench.evaluation.usage import Usage
+from hdbench.evaluation.run_answers import RunAnswers
 from hdbench.evaluation.warning_texts import RunWarning, id_message
 from hdbench.scoring.canonical_form import canonical_value
 from hdbench.scoring.metric import Metric
@@ -106,7 +104,7 @@ def score_loaded(
     rules = [_rules(loaded, each) for each in settings]
     path, bounds = Path(predictions), settings[0].bounds
     results: list[dict[str | None, Result]] = [{} for _ in settings]
-    opened = OpenedRun.opened(
+    opened = RunAnswers.opened(
         path, loaded, bounds, name=name, own_as_items=True, all_are_loaded=True
     )
     with opened as run:
@@ -179,7 +177,7 @@ def _rules(loaded: Benchmark, settings: Settings) -> _Rules:
     return _Rules(settings, metric, read_as, check_errata(settings.errata, metric.protocol))
 
 
-def _check_run(path: Path, run: OpenedRun) -> None:
+def _check_run(path: Path, run: RunAnswers) -> None:
     """Refuse a run whose items are not the benchmark's."""
     if run.asked is not None and (unknown := run.asked.keys() - set(run.benchmark.ids())):
         raise HdbenchError(
@@ -192,7 +190,7 @@ def _check_run(path: Path, run: OpenedRun) -> None:
 
 
 def _scored(
-    run: OpenedRun, model: str | None, rules: Sequence[_Rules], bounds: Bounds
+    run: RunAnswers, model: str | None, rules: Sequence[_Rules], bounds: Bounds
 ) -> list[Result]:
     """Score one model's answers under all rules, on the items that were asked."""
     answers = run.answers(model)
@@ -275,7 +273,7 @@ class _Scoring:
 
     def result(
         self,
-        run: OpenedRun,
+        run: RunAnswers,
         answers: Answers,
         items: int,
         answered: int,

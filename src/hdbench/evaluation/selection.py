@@ -9,9 +9,8 @@ from hdbench.benchmarks.benchmark import Benchmark, NoBenchmarkError, load_bench
 from hdbench.common.grouping import grouped
 from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.parts import NO_FILE, ScoredDataset
+from hdbench.evaluation.parts import NO_FILE, AmountUsed, ScoredDataset
 from hdbench.evaluation.run_info import NO_RUN
-from hdbench.evaluation.usage import AmountUsed
 from hdbench.scoring.metric import OUTCOMES, Outcome
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.form_of_truths import schema_of
 from hdbench.common.jsonio import FINITE, parse_json
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.checks import SharedFields
 from hdbench.evaluation.items import ScoreCollector, prepare
 from hdbench.evaluation.parts import AnswersRead
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.shared_fields import SharedFields
 from hdbench.scoring.metric import Metric
 
 SHOW_THE_FORM = 1_000

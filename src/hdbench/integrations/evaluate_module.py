@@ -11,7 +11,7 @@ from hdbench.about import __version__
 from hdbench.answers.in_memory import as_json
 from hdbench.benchmarks.configurations import Configuration, configuration_of
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.signature import signature
+from hdbench.evaluation.parts import signature
 from hdbench.integrations.by_position import score_by_position
 from hdbench.scoring import METRICS
 

@@ -22,8 +22,8 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.common import resources
 from hdbench.evaluation.files import given_options
 from hdbench.evaluation.items import prepare, score_items
+from hdbench.evaluation.parts import signature
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.signature import signature
 from hdbench.models.backend import Decoding, ImageLimits
 from hdbench.models.choosing import of_benchmark
 from hdbench.models.images import encoded_images

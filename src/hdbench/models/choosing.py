@@ -9,8 +9,7 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common import pdf
 from hdbench.common.regular_files import Entries, entries, read_at_most
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.run_info import PartInfo
-from hdbench.evaluation.subset import FIRST, NAMED, OF_ALL, PART
+from hdbench.evaluation.run_info import FIRST, NAMED, OF_ALL, PART, PartInfo
 from hdbench.models.archives import ARCHIVES, Archives
 from hdbench.models.backend import IMAGES, Question
 

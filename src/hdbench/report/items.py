@@ -8,8 +8,7 @@ from itertools import chain, groupby
 from typing import Any, NamedTuple
 
 from hdbench.answers.answer import LOST
-from hdbench.common.display.differences import TextPart, differences
-from hdbench.common.display.page_lines import PageLine, Piece, page_lines
+from hdbench.common.display.differences import PageLine, Piece, TextPart, differences, page_lines
 from hdbench.scoring.analysis.error_classes import ErrorClass
 from hdbench.scoring.analysis.forms import field_name, text_of
 from hdbench.scoring.metric import FieldMatch, Metric

@@ -14,8 +14,7 @@ from hdbench.common.translation import translated
 from hdbench.errors import Message
 from hdbench.evaluation.parts import NO_FILE
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.run_info import NO_RUN
-from hdbench.evaluation.subset import subset_in_words
+from hdbench.evaluation.run_info import NO_RUN, subset_in_words
 from hdbench.evaluation.summary import ResultSummary
 from hdbench.report.tables import Cell, direction, error_rows, field_rows, item_rows, text
 from hdbench.scoring.analysis.error_classes import ERROR_CLASSES

@@ -8,18 +8,21 @@ from typing import Any
 import numpy as np
 
 from hdbench.errors import Message, joined
-from hdbench.scoring.metric import figure_of
+from hdbench.scoring.metric import EFFORT, Corrected, figure_of
 from hdbench.statistics.resampling import (
+    NOTHING,
     Array,
+    Counts,
+    Scored,
     StatisticsTable,
     bootstrap,
     check_settings,
+    expanded_tail,
     mean_column,
+    mean_table,
     rate_names,
     tables,
 )
-from hdbench.statistics.scored import Scored
-from hdbench.statistics.share_bounds import weighted_bounds_of_share
 
 METHOD = "bootstrap over items and one unseen item, percentile intervals"
 WITHIN_STRATA = ", within strata"
@@ -279,8 +282,7 @@ def share_interval(runs: Sequence[StatisticsTable], statistic: str, level: float
     first = runs[0]
     groups = np.zeros(len(first.values), np.int64) if first.groups is None else first.groups
     column = mean_column(runs, statistic)
-    bounds = weighted_bounds_of_share(column, first.weights, groups, (1 + level) / 2)
-    return Interval(bounds.lower, bounds.upper)
+    return weighted_bounds_of_share(column, first.weights, groups, (1 + level) / 2)
 
 
 def _adapted(table: StatisticsTable, names: Sequence[str]) -> str:
@@ -389,3 +391,246 @@ def _unseen(items: float, draws: int, seed: int) -> Array:
     shares: Array = np.random.default_rng((seed, 2)).beta(1, items, draws)
     shares.flags.writeable = False
     return shares
+
+
+CONFIDENCE = 0.9
+"""The confidence of a bound by default."""
+
+
+def bounds_of_share(errors: float, total: float, confidence: float = CONFIDENCE) -> Interval:
+    """Clopper and Pearson's lower and upper bound of a share, each one-sided at the confidence.
+
+    They are exact for one value from each item.
+
+    Args:
+        errors: how many are wrong.
+        total: of how many; both may be the numbers of independent values that are worth as much.
+        confidence: above 0.0 and below 1.0.
+
+    Example:
+        >>> bounds_of_share(0, 45).high < 0.05 < bounds_of_share(0, 44).high
+        True
+    """
+    from scipy import special  # noqa: PLC0415  slow to import
+
+    lower = special.betaincinv(errors, total - errors + 1, 1 - confidence) if errors else 0.0
+    upper = special.betaincinv(errors + 1, total - errors, confidence) if errors < total else 1.0
+    return Interval(float(lower), float(upper))
+
+
+def weighted_bounds_of_share(
+    column: Array, weights: Array, groups: Counts, confidence: float = CONFIDENCE
+) -> Interval:
+    """Return Clopper and Pearson's bounds of a share of items that may differ in weight.
+
+    With strata or weights, they are those for the number of independent items that is worth as
+    much, at most as many as there are (Korn and Graubard, "Confidence intervals for proportions
+    with small expected number of positive counts estimated from survey data", 1998).
+
+    Args:
+        column: whether each item counts, 0.0 or 1.0; the bounds are wider than they need be for
+            numbers between.
+        weights: the items' weights.
+        groups: the items' strata.
+        confidence: of each bound, above 0.0 and below 1.0.
+
+    Example:
+        >>> column = np.array([1.0] * 5 + [0.0] * 45)
+        >>> weighted_bounds_of_share(column, np.ones(50), np.zeros(50)) == bounds_of_share(5, 50)
+        True
+    """
+    items = len(column)
+    share = min(1.0, float(weights @ column / weights.sum()))
+    worth = float(items)
+    strata = np.unique(groups)
+    if len(strata) > 1 or np.ptp(weights) > 0:
+        from scipy import special  # noqa: PLC0415  slow to import
+
+        effect = items * float(weights @ weights) / float(weights.sum()) ** 2
+        if 0 < share < 1:
+            spread = weights * (column - share) * (items / weights.sum())
+            parts = [spread[groups == group] for group in strata]
+            variance = sum(len(part) * float(part.var(ddof=1)) for part in parts if len(part) > 1)
+            effect = variance / items**2 / (share * (1 - share) / (items - 1))
+        free = max(1, items - len(strata))
+        quantiles = special.stdtrit([items - 1, free], confidence)
+        worth *= float(quantiles[0] / quantiles[1]) ** 2 / max(1.0, effect)
+    return bounds_of_share(share * worth, worth, confidence)
+
+
+PAIRED = "paired bootstrap over items, expanded percentile intervals"
+
+
+class Differences:
+    """The differences of the runs' figures on drawn items, with their intervals.
+
+    Attributes:
+        method: how the intervals are computed.
+
+    Args:
+        runs: runs with the same items in the same order.
+        wanted: the names of the figures.
+        resamples: how often items are drawn.
+        seed: the seed of `numpy.random.default_rng`.
+    """
+
+    def __init__(
+        self, runs: Sequence[StatisticsTable], wanted: Sequence[str], resamples: int, seed: int
+    ) -> None:
+        self._runs = runs
+        self._wanted = wanted
+        self._seed = seed
+        fewer = any(run.rests_on_few(name) for run in runs for name in wanted)
+        self.method = PAIRED + (OF_FEWER if fewer else "")
+        self._independent = runs[0].independent
+        self._drawn = bootstrap(runs, wanted, resamples, seed)
+
+    def interval(self, a: int, b: int, figure: int, level: float) -> Interval | None:
+        """Return the interval of a difference.
+
+        That of a ratio about which few items say something in either run has one unseen item for
+        each run, as the intervals of `hdbench.statistics.bootstrap.intervals` do.
+
+        Args:
+            a: the place of a run.
+            b: the place of another run.
+            figure: the place of a figure.
+            level: the nominal coverage.
+
+        Returns:
+            None if the figure has no interval in one of the runs (see `why_without`), or does not
+            vary.
+        """
+        if self.why_without(a, b, figure) is not None:
+            return None
+        if self.rests_on_few(a, b, figure):
+            return self._with_unseen(a, b, figure, level)
+        return difference_interval(self._apart(a, b, figure), self._independent, level)
+
+    def why_without(self, a: int, b: int, figure: int) -> str | None:
+        """Say why a difference has no interval, as either figure has none; None if both have one.
+
+        Args:
+            a: the place of a run.
+            b: the place of another run.
+            figure: the place of a figure.
+        """
+        name = self._wanted[figure]
+        declared = figure_of(self._runs[a].metric, name)
+        if declared is not None and declared.share_of is not None:
+            return Message("no interval of a difference of shares: the test says how sure it is")
+        reasons = (why_without(self._runs[run], name) for run in (a, b))
+        return next((why for why in reasons if why is not None), None)
+
+    def rests_on_few(self, a: int, b: int, figure: int) -> bool:
+        """Return whether, in either run, few of the items say something about a figure.
+
+        Args:
+            a: the place of a run.
+            b: the place of another run.
+            figure: the place of a figure.
+        """
+        return any(self._runs[run].rests_on_few(self._wanted[figure]) for run in (a, b))
+
+    def _with_unseen(self, a: int, b: int, figure: int, level: float) -> Interval:
+        """Return the interval of a difference with one unseen item for each run."""
+        name, ends = self._wanted[figure], []
+        for run in (a, b):
+            drawn = self._drawn[run][:, figure]
+            rng = np.random.default_rng((self._seed, 5, run))
+            _, worth = self._runs[run].support(name)
+            ends.append(with_unseen(drawn, rng.beta(1, worth, len(drawn))))
+        one, other = ends
+        return difference_with_unseen(one, other, level)
+
+    def spread(self, a: int, b: int, figure: int) -> float:
+        """Return the standard deviation of the drawn differences."""
+        return float(np.nanstd(self._apart(a, b, figure), ddof=1))
+
+    def _apart(self, a: int, b: int, figure: int) -> Array:
+        return self._drawn[a][:, figure] - self._drawn[b][:, figure]
+
+
+def difference_interval(drawn: Array, items: int, level: float) -> Interval | None:
+    """Return the expanded percentile interval of a difference between two runs on the same items.
+
+    It lies between the quantiles `p` and `1 - p` of the drawn differences (Hesterberg, "What
+    teachers should know about the bootstrap", The American Statistician 69, 2015), where `p =
+    Φ(-√(n / (n - 1)) · t)` and t is Student's quantile of the level with n - 1 degrees of freedom:
+    plain percentiles are too narrow if n is small. It has no unseen item, since the paired test
+    reported with it says whether the difference may be chance.
+
+    Args:
+        drawn: the difference in each draw, NaN where it has no value.
+        items: how many were drawn each time, or the independent ones; see `StatisticsTable`. At
+            least 2.
+        level: the nominal coverage.
+
+    Returns:
+        None if the difference is the same in every draw: then the draws say nothing about its
+        spread.
+    """
+    defined = drawn[~np.isnan(drawn)]
+    if np.ptp(defined) < NOTHING:
+        return None
+    tail = expanded_tail(items, level)
+    low, high = np.quantile(defined, [tail, 1 - tail])
+    return Interval(float(low), float(high))
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Number of values of an item that need a correction, on average.
+
+    Attributes:
+        corrected: what the values are.
+        corrections: how many of them need a correction, 0.0 or more, lower is better.
+        values: how many there are to look at.
+        interval: the interval of `corrections`; None with too few items, and for characters.
+    """
+
+    corrected: Corrected
+    corrections: float
+    values: float
+    interval: Interval | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON data."""
+        return {
+            "corrected": self.corrected,
+            "corrections": self.corrections,
+            "values": self.values,
+            **({} if self.interval is None else {"interval": self.interval.ends}),
+        }
+
+
+def effort(
+    result: Scored, *, resamples: int = 10_000, level: float = 0.95, seed: int = 0
+) -> Effort | None:
+    """Return how many values of an item need a correction; of a sample, an estimate for the whole.
+
+    The interval is made as those of the rates are (`hdbench.statistics.bootstrap.intervals`): at
+    worst, in the unseen item all values of an average item need one. It has draws of its own, so
+    that those of the rates stay what they were before this was counted. There is none for
+    characters: one answer that repeats itself without end can need more than all others together.
+
+    Args:
+        result: any result.
+        resamples: how often items are drawn.
+        level: the nominal coverage, between 0 and 1.
+        seed: the seed of `numpy.random.default_rng`.
+
+    Returns:
+        None if the metric does not count them, or did not when the answers were scored.
+    """
+    corrected = result.metric.corrected
+    if corrected is None or not any(result.statistics["values"]):
+        return None
+    name, looked_at = EFFORT
+    table, others = mean_table(result, name), mean_table(result, looked_at)
+    mean, values = table.value(name), others.value(looked_at)
+    if len(result.ids) < MIN_ITEMS or corrected == "character":
+        return Effort(corrected, mean, values, None)
+    [drawn] = bootstrap([table], [name], resamples, seed)
+    share = figure_interval(drawn[:, 0] / values, table.effective, level, seed)
+    return Effort(corrected, mean, values, Interval(share.low * values, share.high * values))

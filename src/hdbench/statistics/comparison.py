@@ -14,8 +14,7 @@ from hdbench.common.display.table import RowTable
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, Message, escaped, joined
 from hdbench.scoring.metric import Figure, figure_of, judging_figure
-from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
-from hdbench.statistics.differences import PAIRED, Differences
+from hdbench.statistics.bootstrap import MIN_ITEMS, PAIRED, Differences, Interval
 from hdbench.statistics.failures import (
     ComparedPair,
     Failures,
@@ -24,8 +23,13 @@ from hdbench.statistics.failures import (
     on_common_items,
     pair_verdicts,
 )
-from hdbench.statistics.resampling import StatisticsTable, check_settings, rate_names, tables
-from hdbench.statistics.scored import Scored
+from hdbench.statistics.resampling import (
+    Scored,
+    StatisticsTable,
+    check_settings,
+    rate_names,
+    tables,
+)
 from hdbench.statistics.significance import PermutationTest, holm, permutation_test
 
 if TYPE_CHECKING:

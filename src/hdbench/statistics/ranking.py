@@ -28,13 +28,13 @@ from hdbench.statistics.failures import (
 from hdbench.statistics.resampling import (
     NOTHING,
     Array,
+    Scored,
     StatisticsTable,
     bootstrap,
     check_settings,
     rate_names,
     tables,
 )
-from hdbench.statistics.scored import Scored
 
 T = TypeVar("T")
 

@@ -35,7 +35,7 @@ from hdbench.common.texts import LANGUAGES
 from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.run_info import is_run, read_run_info
-from hdbench.evaluation.run_names import run_name as run_stem
+from hdbench.evaluation.run_info import run_name as run_stem
 from hdbench.models.backend import Asked
 from hdbench.models.locks import is_locked, lock_of
 from hdbench.models.planning import run_name

@@ -17,8 +17,8 @@ from hdbench.common.checked import Strict
 from hdbench.common.letters import text_of
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.files import answers_sha256
-from hdbench.evaluation.opened_run import OpenedRun
-from hdbench.evaluation.run_names import Named, distinct_names, run_name
+from hdbench.evaluation.run_answers import RunAnswers
+from hdbench.evaluation.run_info import Named, distinct_names, run_name
 from hdbench.scoring.metric import Metric, coverage_of
 
 ROUNDING = 1e-9
@@ -72,7 +72,7 @@ def opened_run(
     """
     if not path.exists():
         raise HdbenchError("{place}: no such file or folder", place=path)
-    with OpenedRun.opened(path, benchmark, all_are_loaded=all_are_loaded) as run:
+    with RunAnswers.opened(path, benchmark, all_are_loaded=all_are_loaded) as run:
         if len(run.models) > 1:
             raise HdbenchError(
                 "{place}: has answers of {count} models: give one file for each model",

@@ -19,9 +19,8 @@ from hdbench.scoring.records.options import read_rules
 from hdbench.scoring.records.pairing import pair_items
 from hdbench.scoring.records.patterns import as_written
 from hdbench.scoring.records.tree import PathRules, Record, take_apart
-from hdbench.statistics.agreement import Unit, field_agreement
+from hdbench.statistics.agreement import Unit, ceiling, field_agreement
 from hdbench.statistics.bootstrap import METHOD
-from hdbench.statistics.ceiling import ceiling
 
 RESAMPLES = 10_000
 LEVEL = 0.95

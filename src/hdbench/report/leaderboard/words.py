@@ -8,7 +8,7 @@ from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.texts import Texts, decimal
 from hdbench.common.translation import translated
 from hdbench.errors import escaped
-from hdbench.evaluation.subset import subset_in_words
+from hdbench.evaluation.run_info import subset_in_words
 from hdbench.evaluation.warning_texts import in_words
 from hdbench.report.leaderboard.boards import Board, BoardRow
 from hdbench.scoring.figure_titles import figure_title

@@ -19,8 +19,7 @@ from hdbench.common.texts import decimal
 from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError, changed, escaped
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.run_info import read_run_info
-from hdbench.evaluation.run_names import run_name
+from hdbench.evaluation.run_info import read_run_info, run_name
 from hdbench.report.items import cut
 from hdbench.scoring.figure_titles import figure_title
 from hdbench.scoring.metric import higher_is_better

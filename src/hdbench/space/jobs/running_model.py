@@ -25,7 +25,7 @@ from hdbench.common.jsonio import write_json, write_whole
 from hdbench.common.thumbnails import FORMATS, MAX_PIXELS, thumbnail
 from hdbench.common.translation import translated
 from hdbench.errors import HdbenchError, Message
-from hdbench.evaluation.subset import OF_ALL, STOPPED
+from hdbench.evaluation.run_info import OF_ALL, STOPPED
 from hdbench.models.answers_file import read_answers
 from hdbench.models.backend import Question
 from hdbench.models.choosing import of_benchmark

@@ -9,7 +9,7 @@ import gradio as gr
 from gradio.components import Component
 
 from hdbench.answers.answers import UnknownIdsError
-from hdbench.evaluation.recognition import recognized
+from hdbench.evaluation.runs import recognized
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import Upload, records
 from hdbench.space.tabs import shared

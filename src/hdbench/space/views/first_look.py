@@ -18,7 +18,7 @@ from hdbench.common.thumbnails import thumbnail
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.error_counts import item_errors
 from hdbench.evaluation.items import ScoreCollector, prepare
-from hdbench.evaluation.opened_run import OpenedRun
+from hdbench.evaluation.run_answers import RunAnswers
 from hdbench.report.items import MAX_FIELD, ItemView, ShownField, Value, cut, item_views
 from hdbench.scoring.flatten import flatten
 from hdbench.space.context import SpaceContext
@@ -77,7 +77,7 @@ def first_look(benchmark: Benchmark) -> FirstLook | None:
     metric, best = benchmark.spec.make_metric(), None
     with TemporaryDirectory() as folder:
         example = write_example(benchmark, Path(folder))
-        with OpenedRun.opened(example, benchmark) as run:
+        with RunAnswers.opened(example, benchmark) as run:
             answers = run.answers(run.models[0])
             for item in islice(benchmark.items(), MAX_LOOKED_AT):
                 prepared = prepare(metric, item.ground_truth, item.id)

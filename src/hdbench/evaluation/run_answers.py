@@ -22,7 +22,7 @@ from hdbench.evaluation.run_info import (
 )
 
 
-class OpenedRun:
+class RunAnswers:
     """A file or folder of answers to a benchmark; open it with `opened`.
 
     Attributes:
@@ -66,7 +66,7 @@ class OpenedRun:
         name: str | None = None,
         own_as_items: bool = False,
         all_are_loaded: bool = False,
-    ) -> Iterator["OpenedRun"]:
+    ) -> Iterator["RunAnswers"]:
         """Open a run until the block ends.
 
         Args:

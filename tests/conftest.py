@@ -18,7 +18,7 @@ from helpers.run_folders import write_cards
 from hypothesis import settings
 from playwright.sync_api import expect, sync_playwright
 
-from hdbench.common.translation import set_language
+from hdbench.common.texts import set_language
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"

@@ -15,7 +15,7 @@ _AS_THEY_ARE = (str, int, float, date)
 
 
 class Message(str):
-    """A line in English that can be put into other languages; see `hdbench.common.translation`.
+    """A line in English that can be put into other languages; see `hdbench.common.texts`.
 
     Args:
         template: the line; if it has values, with their placeholders, as `str.format` takes them.

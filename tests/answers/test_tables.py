@@ -11,7 +11,7 @@ from hdbench.answers.cells import FAULTS, is_blank
 from hdbench.answers.records import table_answers
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import csv_table
-from hdbench.common.csv_files import as_it_was
+from hdbench.common.csv_and_excel import as_it_was
 from hdbench.errors import HdbenchError
 
 SCRIPTS = Path(__file__).parents[2] / "dataset_scripts"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from hdbench.common import resources
+from hdbench.about import installed_folder
 
 FOLDER = "benchmarks/library_cards"
 
@@ -37,7 +37,7 @@ class Published:
 
     def __init__(self, folder: Path) -> None:
         self.source, self.recipe = folder / "source", folder / "cards"
-        shutil.copytree(resources.folder("dataset_scripts") / "zettelkatalog", self.recipe)
+        shutil.copytree(installed_folder("dataset_scripts") / "zettelkatalog", self.recipe)
         (self.recipe / "errata.yaml").unlink()
         self.edit_spec("version: 1.1.1", "version: 1.0.0")  # before there were errata
         (self.recipe / "CHANGELOG.md").write_text("# Changelog\n\n## 1.0.0\n\n- First version.\n")

@@ -6,8 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from hdbench.benchmarks.building.placeholders import MAX_FILLED, PlaceholderError, fill
-from hdbench.common.markdown import as_code, as_prose, as_text
+from hdbench.benchmarks.markdown import (
+    MAX_FILLED,
+    PlaceholderError,
+    as_code,
+    as_prose,
+    as_text,
+    fill,
+)
 from hdbench.errors import HdbenchError
 
 CARD = Path("README.md")

@@ -11,8 +11,8 @@ import pytest
 from building.test_results_dataset import tree, write
 from helpers.raw_results import REVISION, SCRIPT, TESTS, TOP, packed, raw_files
 
+from hdbench.about import installed_folder
 from hdbench.benchmarks.building.results import build_results
-from hdbench.common import resources
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.run_info import read_run_info
 
@@ -209,7 +209,7 @@ def test_a_copy_without_usable_runs_is_refused(tmp_path, files, message):
 
 def test_nothing_is_said_of_other_answers_than_were_reproduced(tmp_path):
     name = "2025-03-02/T0007"
-    known = (resources.folder("dataset_scripts") / "results/reproducible.csv").read_text()
+    known = (installed_folder("dataset_scripts") / "results/reproducible.csv").read_text()
     assert f"bibliography,{name},false," in known
     built(
         tmp_path, raw_files({"bibliographic_data": [run(name, {"id": "page_2", "answer": CARD})]})

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import pytest
 from datasets import load_dataset
 
-from hdbench.common import resources
+from hdbench.about import installed_folder
 from hdbench.common.jsonio import read_jsonl
 
 pytestmark = pytest.mark.nightly
@@ -23,7 +23,7 @@ COMMIT = "dbe1c6531c53d883a402796a075af7c7b0bb3383"
 @pytest.fixture
 def tree(tmp_path) -> Path:
     """Two batches in the published layout, made of the sample's own PDFs."""
-    sample = resources.folder("dataset_scripts") / "sciencemetabench/sample"
+    sample = installed_folder("dataset_scripts") / "sciencemetabench/sample"
     for number, line in enumerate(read_jsonl(sample / "metadata.jsonl")):
         truth = dict(line.value["ground_truth"])
         kind, batch = truth.pop("kind"), ("20250806", "20251022")[number % 2]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hdbench.common.checked import read_yaml
+from hdbench.common.validation import read_yaml
 from hdbench.errors import HdbenchError
 
 

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hdbench.answers.csv_lines import lines
-from hdbench.common.csv_files import write_csv
+from hdbench.common.csv_and_excel import write_csv
 
 SIGNS = "=+-@＝＋－＠"
 NO_FORMULA = re.compile(rf"""[+-]?[0-9]+([.,][0-9]+)?\Z|-+\Z|(?![\s"]*[{re.escape(SIGNS)}])""")

@@ -10,7 +10,7 @@ IN_THREADS = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from hdbench.common.thumbnails import thumbnail
+from hdbench.common.pictures import thumbnail
 from hdbench.models.backend import ImageLimits
 from hdbench.models.images import load_images
 

@@ -5,8 +5,8 @@ import os
 import pytest
 from PIL import Image
 
-from hdbench.common import thumbnails
-from hdbench.common.thumbnails import thumbnail
+from hdbench.common import pictures
+from hdbench.common.pictures import thumbnail
 from hdbench.errors import HdbenchError
 
 HEAD = "data:image/webp;base64,"
@@ -87,8 +87,8 @@ def test_a_file_that_is_changed_has_another_thumbnail(tmp_path):
 
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(thumbnails, "_kept", None)  # so that it is again what it was
-    thumbnails.keep_in(tmp_path / "kept")
+    monkeypatch.setattr(pictures, "_kept", None)  # so that it is again what it was
+    pictures.keep_in(tmp_path / "kept")
     return tmp_path / "kept"
 
 
@@ -102,7 +102,7 @@ def test_kept_thumbnail_is_reused_after_renaming_the_file(tmp_path, monkeypatch)
     halves().save(path)
     first, narrow = thumbnail(path), thumbnail(path, width=20)
     assert opened(narrow).width == 20
-    monkeypatch.setattr(thumbnails, "_made", unmade)
+    monkeypatch.setattr(pictures, "_made", unmade)
     other = path.rename(tmp_path / "renamed.png")
     assert (thumbnail(other), thumbnail(other, width=20)) == (first, narrow)
     assert thumbnail(path) is None
@@ -124,7 +124,7 @@ def test_what_was_unused_for_longest_is_deleted_beyond_the_bound(tmp_path, kept)
     for number in range(4):
         (kept / str(number)).write_bytes(bytes(100))
         os.utime(kept / str(number), (number, number))
-    thumbnails.keep_in(kept, max_bytes=250)
+    pictures.keep_in(kept, max_bytes=250)
     assert sorted(file.name for file in kept.iterdir()) == ["2", "3"]
 
 

@@ -13,9 +13,8 @@ import yaml
 from helpers.translations import catalogue, extracted, forms
 
 import hdbench
-from hdbench.common import catalogues
-from hdbench.common.texts import LANGUAGES
-from hdbench.common.translation import translated
+from hdbench.common import texts
+from hdbench.common.texts import LANGUAGES, translated
 from hdbench.errors import HdbenchError, Message, shortened
 
 ROOT = Path(hdbench.__file__).parent
@@ -126,18 +125,18 @@ def test_a_plural_is_that_of_the_language_and_of_the_count():
 def test_a_catalogue_is_compiled_when_its_source_is_newer(tmp_path, monkeypatch):
     folder = tmp_path / "eo/LC_MESSAGES"
     folder.mkdir(parents=True)
-    monkeypatch.setattr(catalogues, "_LOCALE", tmp_path)
+    monkeypatch.setattr(texts, "_LOCALE", tmp_path)
     header = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=utf-8\\n"\n\n'
     for number, told in enumerate(("eo: kaŝita", "eo: alia")):
         (folder / "hdbench.po").write_text(f'{header}msgid "hidden"\nmsgstr "{told}"\n')
         os.utime(folder / "hdbench.po", (2_000_000_000 + number, 2_000_000_000 + number))
-        catalogues.catalogue.cache_clear()
-        assert catalogues.translation("hidden", "eo") == told
+        texts.catalogue.cache_clear()
+        assert texts.translation("hidden", "eo") == told
     (folder / "hdbench.po").unlink()  # as in a wheel
-    catalogues.catalogue.cache_clear()
-    assert catalogues.translation("hidden", "eo") == "eo: alia"
-    assert catalogues.translation("not there", "eo") == ""
-    catalogues.catalogue.cache_clear()
+    texts.catalogue.cache_clear()
+    assert texts.translation("hidden", "eo") == "eo: alia"
+    assert texts.translation("not there", "eo") == ""
+    texts.catalogue.cache_clear()
 
 
 def test_nested_messages_and_numbers_are_translated():

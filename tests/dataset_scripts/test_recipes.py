@@ -11,16 +11,16 @@ from helpers.plain_evaluate import evaluate
 from helpers.prompt_form import as_the_prompt_asks, fields_of_prompt, fields_of_schema
 from helpers.results import flat_of
 
+from hdbench.about import installed_folder
 from hdbench.benchmarks.building.media import MEDIA_FOLDERS
 from hdbench.benchmarks.building.recipe import find_recipe, read_registry
 from hdbench.benchmarks.spec import BUILT, HubSource
-from hdbench.common import resources
 from hdbench.common.jsonio import read_jsonl
 from hdbench.scoring import METRICS
 
 FOLDERS = sorted(
     folder
-    for folder in resources.folder("dataset_scripts").iterdir()
+    for folder in installed_folder("dataset_scripts").iterdir()
     if (folder / "benchmark.yaml").is_file()
 )
 

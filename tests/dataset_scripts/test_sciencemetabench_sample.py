@@ -8,11 +8,11 @@ import pdfplumber
 import pytest
 from helpers.prompt_form import fields_of_prompt, fields_of_schema
 
+from hdbench.about import installed_folder
 from hdbench.answers.text import read_text
-from hdbench.common import resources
 from hdbench.common.jsonio import read_jsonl
 
-FOLDER = resources.folder("dataset_scripts") / "sciencemetabench"
+FOLDER = installed_folder("dataset_scripts") / "sciencemetabench"
 SAMPLE = FOLDER / "sample"
 ITEMS = [line.value for line in read_jsonl(SAMPLE / "metadata.jsonl")]
 PAPER = ["doi", "title", "author", "keyword", "abstract", "pub_time"]

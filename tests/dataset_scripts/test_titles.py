@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 from report.test_page import Page
 
+from hdbench.about import installed_folder
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.schema_parts import choices_of
 from hdbench.api import score
@@ -16,7 +17,6 @@ from hdbench.benchmarks.building.builder import build
 from hdbench.benchmarks.building.recipe import find_recipe
 from hdbench.benchmarks.titles import FieldTitles, without_titles
 from hdbench.collections.truth.form import form_of
-from hdbench.common import resources
 from hdbench.common.texts import LANGUAGES
 from hdbench.report.leaderboard.boards import leaderboards
 from hdbench.report.leaderboard.tables import leaderboard_page
@@ -25,7 +25,7 @@ from hdbench.report.rendering import TEXTS
 from hdbench.scoring import METRICS
 from hdbench.scoring.figure_titles import figure_heading, figure_title
 
-FOLDER = resources.folder("dataset_scripts")
+FOLDER = installed_folder("dataset_scripts")
 SENT = {
     "advertxml": "cd45dd6ae06285d35cc35c8d1058657ad4cebcc3df74ab27f3c7390d7d51860c",
     "avisblatt": "a0b075ff07fe676ba049de20aaf0dedaba7a6f2c130fccd1665199b4aa73e6be",

@@ -16,7 +16,7 @@ from transformers import (
     Seq2SeqTrainingArguments,
 )
 
-from hdbench.common import resources
+from hdbench.about import installed_folder
 
 pytestmark = pytest.mark.nightly
 
@@ -82,7 +82,7 @@ def make_bart(tokenizer):
 def test_what_a_model_in_training_writes_is_scored(tmp_path, monkeypatch):
     torch.set_num_threads(1)
     tokenizer = make_tokenizer()
-    (tmp_path / "hdb").symlink_to(resources.folder("metrics"))
+    (tmp_path / "hdb").symlink_to(installed_folder("metrics"))
     monkeypatch.chdir(tmp_path)
     names = {
         "evaluate": evaluate,

@@ -9,7 +9,7 @@ import pytest
 from helpers.results import flat_of
 from helpers.run_folders import write_cards
 
-from hdbench.common.translation import translated
+from hdbench.common.texts import translated
 from hdbench.evaluation.verify import verify
 
 pytestmark = pytest.mark.slow

@@ -30,7 +30,7 @@ from hdbench.benchmarks.building.checks.folder import check_folder
 from hdbench.collections.new.matching import match_truths
 from hdbench.collections.new.media import MediaFiles, MediaItem
 from hdbench.collections.new.truth_files import open_truth
-from hdbench.common.checked import read_yaml
+from hdbench.common.validation import read_yaml
 
 TEXT = {"type": "string"}
 PERSONS = {"type": "array", "items": {"type": "object", "properties": {"name": TEXT}}}

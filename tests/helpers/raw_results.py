@@ -6,10 +6,10 @@ import json
 import tarfile
 from itertools import count
 
+from hdbench.about import installed_folder
 from hdbench.benchmarks.building.recipe import load_script
-from hdbench.common import resources
 
-SCRIPT = load_script(resources.folder("dataset_scripts") / "results/build.py")
+SCRIPT = load_script(installed_folder("dataset_scripts") / "results/build.py")
 REVISION = SCRIPT.REVISION
 
 HEADING = (

@@ -9,10 +9,10 @@ import pytest
 import yaml
 from helpers.plain_evaluate import evaluate
 
-from hdbench.common import resources
+from hdbench.about import installed_folder
 from hdbench.scoring import METRICS
 
-FOLDERS = [resources.folder("metrics") / name for name in METRICS]
+FOLDERS = [installed_folder("metrics") / name for name in METRICS]
 
 
 @pytest.fixture

@@ -6,12 +6,12 @@ from helpers.forks import Forks
 from helpers.plain import PLAIN
 from space.servers import serving, wait_for_client
 
-from hdbench.common import resources
+from hdbench.about import installed_folder
 from hdbench.scoring import METRICS
 
 pytestmark = pytest.mark.nightly
 
-APPS = sorted(resources.folder("metrics").glob("*/app.py"))
+APPS = sorted(installed_folder("metrics").glob("*/app.py"))
 HEADLINES = {
     "avisblatt_cer": "fuzzy",
     "letters_f1": "f1_micro",

@@ -2,7 +2,7 @@
 
 from threading import Thread
 
-from hdbench.common.translation import set_language
+from hdbench.common.texts import set_language
 from hdbench.errors import Message
 from hdbench.models.run_progress import RunProgress
 

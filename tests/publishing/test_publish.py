@@ -14,8 +14,7 @@ from helpers.plain import PLAIN
 from hub.server import EXPIRED, READER, WRITER
 from hub.validation import FRAMEWORKS
 
-from hdbench.about import __version__
-from hdbench.common import resources
+from hdbench.about import __version__, installed_folder
 from hdbench.integrations.publishing.wheel import NAME as WHEEL
 
 pytestmark = pytest.mark.nightly
@@ -29,7 +28,7 @@ SPACES = (
     "text_cer",
     "zettel_f1",
 )
-RECIPES = resources.folder("dataset_scripts")
+RECIPES = installed_folder("dataset_scripts")
 DATASETS = (
     "advertxml",
     "avisblatt",

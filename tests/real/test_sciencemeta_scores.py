@@ -6,7 +6,7 @@ import pytest
 from helpers.plain_evaluate import evaluate
 from reference import sciencemeta_accuracy as naive
 
-from hdbench.common import resources
+from hdbench.about import installed_folder
 from hdbench.integrations.compare import main, write_similarity_data_to_excel
 from hdbench.scoring.sequence_ratio import sequence_ratio
 
@@ -30,7 +30,7 @@ def examples(shared):
 
 @pytest.fixture(scope="module")
 def metric():
-    folder = resources.folder("metrics") / "sciencemeta_accuracy"
+    folder = installed_folder("metrics") / "sciencemeta_accuracy"
     return lambda *config: evaluate.load(str(folder / "sciencemeta_accuracy.py"), *config)
 
 

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hdbench.answers.answer import Answer
-from hdbench.common.excel import cell_text, write_text
+from hdbench.common.csv_and_excel import cell_text, write_text
 from hdbench.evaluation.items import score_items
 from hdbench.evaluation.parts import ScoredDataset
 from hdbench.report import workbook as module

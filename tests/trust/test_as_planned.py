@@ -9,7 +9,7 @@ from helpers.run_folders import SPEC
 
 from hdbench.collections.trust.control import check_control
 from hdbench.collections.trust.verifying import verify_decision
-from hdbench.common.translation import translated
+from hdbench.common.texts import translated
 from hdbench.errors import HdbenchError
 
 

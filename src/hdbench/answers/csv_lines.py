@@ -11,7 +11,7 @@ from itertools import islice
 
 from hdbench.answers.encodings import UTF16_MARKS, decode
 from hdbench.common.bounds import MAX_CELL
-from hdbench.common.csv_files import as_it_was
+from hdbench.common.csv_and_excel import as_it_was
 from hdbench.errors import HdbenchError, Message
 
 Line = tuple[int, list[str]]

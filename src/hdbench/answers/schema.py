@@ -13,8 +13,8 @@ from hdbench.answers.blocks import Block, Blocks
 from hdbench.answers.bounds import number_of_values
 from hdbench.answers.schema_parts import FieldSchema, parts_of, types_of, without_references
 from hdbench.common.bounds import MAX_CHECKED, MAX_VIOLATIONS
-from hdbench.common.checked import read_text_file
 from hdbench.common.jsonio import parse_file
+from hdbench.common.validation import read_text_file
 from hdbench.errors import HdbenchError, Message
 
 MAX_NAME = 200

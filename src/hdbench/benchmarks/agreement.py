@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from hdbench.common.checked import Strict
+from hdbench.common.validation import Strict
 
 AGREEMENT = "agreement.json"
 """The file, in the dataset's folder: figures alone, without names and values."""

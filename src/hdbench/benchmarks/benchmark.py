@@ -16,7 +16,6 @@ from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, read_spec
 from hdbench.benchmarks.titles import FieldTitles
 from hdbench.benchmarks.truths import PROPOSED, PUBLISHED, TRUTH, TRUTHS, ErrataName
-from hdbench.common.checked import read_text_file, validate
 from hdbench.common.folder_files import MissingFileError, file_in
 from hdbench.common.jsonio import (
     FINITE,
@@ -30,6 +29,7 @@ from hdbench.common.jsonio import (
 )
 from hdbench.common.names import did_you_mean, is_writable
 from hdbench.common.regular_files import file_sha256
+from hdbench.common.validation import read_text_file, validate
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring.metric import ProtocolName
 

@@ -7,11 +7,11 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hdbench.about import installed_folder
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import SCHEMA
 from hdbench.benchmarks.names import DESCRIPTION, recipe_names
 from hdbench.benchmarks.spec import DEFAULT, PUBLISHED_ENDING, BenchmarkSpec, read_spec
-from hdbench.common import resources
 from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError
 from hdbench.scoring import make_metric
@@ -104,4 +104,4 @@ def configuration_names(metric: str) -> list[str]:
 
 
 def _recipe(name: str) -> Path:
-    return resources.folder("dataset_scripts") / name
+    return installed_folder("dataset_scripts") / name

@@ -14,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from hdbench.common.checked import Strict, read_yaml, validate
+from hdbench.common.validation import Strict, read_yaml, validate
 
 MODELS_FILE = "models.yaml"
 RESULTS = "results"

@@ -3,8 +3,7 @@
 import re
 from pathlib import Path
 
-from hdbench.about import NAMESPACE
-from hdbench.common import resources
+from hdbench.about import NAMESPACE, installed_folder
 from hdbench.common.names import bare, nearest
 from hdbench.errors import Message
 
@@ -16,7 +15,7 @@ _NAME = re.compile(r"(\w[\w-]*/)?\w[\w-]*", re.ASCII)
 
 def recipe_names() -> list[str]:
     """Return the benchmarks that this hdbench can build."""
-    own = resources.folder("dataset_scripts")
+    own = installed_folder("dataset_scripts")
     return sorted(folder.name for folder in own.iterdir() if (folder / DESCRIPTION).is_file())
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field, model_validator
 
-from hdbench.common.checked import Strict, unfit
+from hdbench.common.validation import Strict, unfit
 
 STRATUM = "stratum"
 """The column with an item's stratum: its place in `Sample.strata`, from 0."""

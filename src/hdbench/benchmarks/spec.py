@@ -10,9 +10,9 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, f
 
 from hdbench.benchmarks.sample import STRATUM, Sample
 from hdbench.benchmarks.truths import TRUTHS
-from hdbench.common.checked import Strict, read_yaml, unfit, validate
 from hdbench.common.folder_files import is_private
 from hdbench.common.names import bare
+from hdbench.common.validation import Strict, read_yaml, unfit, validate
 from hdbench.errors import HdbenchError
 from hdbench.scoring import check_headline, make_metric
 from hdbench.scoring.metric import PROTOCOLS, Metric, ProtocolName, check_protocol

@@ -12,7 +12,7 @@ from hdbench.collections.truth.agreement import agreement_of
 from hdbench.collections.truth.double import read_doubly_read
 from hdbench.common.jsonio import write_json
 from hdbench.common.printing import printable
-from hdbench.common.translation import current_language
+from hdbench.common.texts import current_language
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.warning_texts import in_words, people_in_words
 from hdbench.statistics.agreement import MAX_DIFFERENT, MIN_DOUBLE

@@ -8,8 +8,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from hdbench.about import __version__
-from hdbench.common.texts import Language
-from hdbench.common.translation import VARIABLE, set_language
+from hdbench.common.texts import VARIABLE, Language, set_language
 
 _PANELS: dict[str | None, dict[str, str]] = {
     "In the browser": {

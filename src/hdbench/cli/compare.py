@@ -20,7 +20,7 @@ from hdbench.cli.result_tables import MAX_FIELDS, print_groups
 from hdbench.cli.terminal import ends, localized, localized_table, number, print_line, say
 from hdbench.common.jsonio import write_json
 from hdbench.common.printing import printable
-from hdbench.common.translation import current_language
+from hdbench.common.texts import current_language
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.by_column import differences_by_column
 from hdbench.evaluation.result import Result

@@ -18,7 +18,7 @@ from hdbench.benchmarks.spec import read_spec
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.result_tables import print_result
 from hdbench.cli.terminal import localized
-from hdbench.common.translation import current_language
+from hdbench.common.texts import current_language
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.parts import NOT_READ
 from hdbench.evaluation.run_answers import RunAnswers

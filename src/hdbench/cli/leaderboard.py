@@ -20,7 +20,7 @@ from hdbench.cli.arguments import (
     split_benchmark,
 )
 from hdbench.cli.terminal import say
-from hdbench.common.translation import current_language
+from hdbench.common.texts import current_language
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.runs import load_runs, without_unbuilt
 from hdbench.evaluation.score import Settings

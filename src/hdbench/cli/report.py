@@ -9,7 +9,7 @@ from hdbench.cli.arguments import Authority, By, Names, Runs, answers_at, split_
 from hdbench.cli.compare import load_comparable
 from hdbench.cli.leaderboard import known_facts
 from hdbench.cli.terminal import say, say_notes
-from hdbench.common.translation import current_language
+from hdbench.common.texts import current_language
 from hdbench.errors import HdbenchError, escaped
 from hdbench.evaluation.run_info import is_run
 from hdbench.evaluation.runs import run_folders

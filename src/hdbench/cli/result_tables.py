@@ -19,7 +19,7 @@ from hdbench.cli.terminal import (
     shown,
 )
 from hdbench.common.printing import HEADING_WIDTH, MAX_NOTE, MAX_VALUE, heading, printable
-from hdbench.common.translation import current_language, translated
+from hdbench.common.texts import current_language, translated
 from hdbench.errors import Message
 from hdbench.evaluation.by_column import ByColumn, Group, GroupDifference
 from hdbench.evaluation.result import Result

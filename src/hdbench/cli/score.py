@@ -28,7 +28,7 @@ from hdbench.cli.result_tables import (
     print_under,
 )
 from hdbench.cli.rules import beside, read_options
-from hdbench.common.translation import current_language
+from hdbench.common.texts import current_language
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group, by_column
 from hdbench.evaluation.by_identifier import ScoringByIdentifier, read_scoring_authorities

@@ -20,7 +20,7 @@ from hdbench.collections.trust.folder import (
 from hdbench.collections.trust.seals import check_replaceable
 from hdbench.collections.trust.sentences import control_sentences
 from hdbench.common.jsonio import write_json
-from hdbench.common.translation import current_language
+from hdbench.common.texts import current_language
 from hdbench.errors import Message, escaped
 
 

@@ -26,7 +26,7 @@ from hdbench.collections.trust.sentences import sentences, warning_in_words, wor
 from hdbench.collections.trust.work import Work, work_left
 from hdbench.common.jsonio import write_json
 from hdbench.common.printing import heading
-from hdbench.common.translation import current_language
+from hdbench.common.texts import current_language
 from hdbench.errors import Message, escaped
 
 

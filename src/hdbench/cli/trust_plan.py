@@ -26,7 +26,7 @@ from hdbench.collections.trust.plan import (
 from hdbench.collections.trust.work import SECONDS_PER_VALUE
 from hdbench.common.letters import Case
 from hdbench.common.printing import printable
-from hdbench.common.times import time_message
+from hdbench.common.texts import time_message
 from hdbench.errors import HdbenchError, Message
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-from hdbench.common.translation import current_language, translated
+from hdbench.common.texts import current_language, translated
 from hdbench.errors import Message, escaped
 
 Element = TypeVar("Element")

@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from datetime import date
 from functools import cache, cached_property
+from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
 from string import Formatter
 from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 import yaml
 
-from hdbench.common.catalogues import translation
+from hdbench.common.jsonio import whole_file
+from hdbench.errors import Message
 
 Language = Literal["en", "de"]
 LANGUAGES: tuple[str, ...] = get_args(Language)
@@ -190,3 +192,173 @@ def read_texts(path: Path) -> Any:
     # libyaml is ten times as fast. Not for others' files: it crashes if they are nested too deeply.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     return yaml.load(path.read_text(encoding="utf-8"), loader)  # noqa: S506  both are safe
+
+
+# Translations of all texts: a gettext catalogue for each language but English
+
+_LOCALE = Path(__file__).parents[1] / "locale"
+
+
+class _NoTranslation(NullTranslations):
+    """Fallback that tells a text without a translation from one that is the same in English."""
+
+    def gettext(self, message: str) -> str:
+        """Return nothing."""
+        return ""
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        """Return nothing."""
+        return ""
+
+
+def translation(text: str, language: str, *, plural: str | None = None, count: int = 1) -> str:
+    """Return the translation of a text; an empty text if the catalogue has none.
+
+    Args:
+        text: the text in English; where there is a plural, that for one thing.
+        language: one of `hdbench.common.texts.LANGUAGES`.
+        plural: the text in English for any other count.
+        count: the number that decides which of the language's plural forms is taken.
+
+    Example:
+        >>> translation("not known", "de"), translation("not in the catalogue", "de")
+        ('unbekannt', '')
+    """
+    if not text:  # for which gettext has the catalogue's header
+        return ""
+    if plural is None:
+        return catalogue(language).gettext(text)
+    return catalogue(language).ngettext(text, plural, count)
+
+
+@cache
+def catalogue(language: str) -> NullTranslations:
+    """Return the catalogue of a language, which is compiled first if its source is newer.
+
+    That of English is empty.
+
+    Raises:
+        OSError: there is none.
+    """
+    if language == "en":
+        return _NoTranslation()
+    folder = _LOCALE / language / "LC_MESSAGES"
+    source, compiled = folder / "hdbench.po", folder / "hdbench.mo"
+    if source.exists() and not _is_newer(compiled, source):  # a wheel has no source
+        _compile(source, compiled)
+    with compiled.open("rb") as file:
+        translations = GNUTranslations(file)
+    translations.add_fallback(_NoTranslation())
+    return translations
+
+
+def _is_newer(path: Path, source: Path) -> bool:
+    return path.exists() and path.stat().st_mtime_ns >= source.stat().st_mtime_ns
+
+
+def _compile(source: Path, compiled: Path) -> None:
+    """Write a catalogue as gettext reads it; other processes may read or write it now, too."""
+    from babel.messages import mofile, pofile  # noqa: PLC0415  only in a checkout
+
+    with source.open("rb") as file:
+        catalog = pofile.read_po(file, abort_invalid=True)
+    with whole_file(compiled) as part, part.open("wb") as file:
+        mofile.write_mo(file, catalog)
+
+
+# Messages, which are made in English, put into another language where they are shown
+
+VARIABLE = "HDBENCH_LANGUAGE"
+"""The environment variable that has the language in which a terminal is told everything."""
+
+_language = "en"
+
+
+def set_language(language: str | None) -> None:
+    """Tell a terminal everything in this language from now on; in English if there is no such."""
+    global _language  # noqa: PLW0603  one for the process, as its threads tell something too
+    _language = language if language in LANGUAGES else "en"
+
+
+def current_language() -> str:
+    """Return the language in which a terminal is told everything."""
+    return _language
+
+
+def translated(message: str, language: str) -> str:
+    """Return a message in a language, or in English where there is no translation of it.
+
+    A translation has the same placeholders as the message's template. A template without words
+    needs none.
+
+    Args:
+        message: what is told; a text that is not a `Message` stays as it is.
+        language: one of `hdbench.common.texts.LANGUAGES`.
+
+    Example:
+        >>> translated(Message("{place}: more than {most:,} columns", place="a", most=5_000), "de")
+        'a: mehr als 5.000 Spalten'
+    """
+    if not isinstance(message, Message) or language == "en":
+        return str(message)
+    template = _translated_template(message, language)
+    if not message.values:  # it is not a template, and may have any braces
+        return template or str(message)
+    if not template and _has_words(message):
+        return str(message)
+    values: dict[str, Any] = {
+        name: translated(value, language) if isinstance(value, str) else value
+        for name, value in message.values.items()
+    }
+    return formatted(template or message.template, language, values)
+
+
+def is_translated(message: str, language: str) -> bool:
+    """Return whether `translated` gives a message in that language."""
+    if language == "en":
+        return True
+    return isinstance(message, Message) and (
+        bool(_translated_template(message, language)) or not _has_words(message)
+    )
+
+
+def _translated_template(message: Message, language: str) -> str:
+    count = message.values.get("count") if message.plural else 1
+    number = count if isinstance(count, int) else 0
+    return translation(message.template, language, plural=message.plural, count=number)
+
+
+def _has_words(message: Message) -> bool:
+    if not message.values:  # it is not a template, and may have any braces
+        return True
+    literals = (literal for literal, *_ in Formatter().parse(message.template))
+    return any(map(str.isalpha, "".join(literals)))
+
+
+# How long something takes, as people say it
+
+SHORT_HOURS = 1.5
+"""Number of hours up to which a time is said in minutes."""
+
+_MANY_HOURS = 10
+"""Number of hours from which their tenths do not matter."""
+
+
+def time_message(hours: float) -> Message:
+    """Return a time in minutes or hours, with as many digits as say something.
+
+    Example:
+        >>> [str(time_message(hours)) for hours in (0.001, 0.2, 1.66, 1234.5)]
+        ['1 minute', '12 minutes', '1.7 hours', '1,234 hours']
+    """
+    if hours < SHORT_HOURS:
+        minutes = max(1, round(60 * hours))
+        return Message("1 minute", plural="{count} minutes", count=minutes)
+    if hours < _MANY_HOURS:
+        return Message("{hours:,.1f} hours", hours=hours)
+    return Message("{hours:,.0f} hours", hours=hours)
+
+
+def time_in_words(hours: float, language: str) -> str:
+    """Return a time as `time_message` does, in a language."""
+    return translated(time_message(hours), language)

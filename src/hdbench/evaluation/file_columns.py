@@ -10,7 +10,7 @@ from pydantic import ValidationInfo
 from hdbench.about import __version__
 from hdbench.answers.answer import STATUSES
 from hdbench.answers.batches import MAX_NUMBER
-from hdbench.common.checked import unfit
+from hdbench.common.validation import unfit
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.parts import ResultPart, are_texts, counts_of
 from hdbench.scoring import METRICS, make_metric

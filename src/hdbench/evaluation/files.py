@@ -11,11 +11,10 @@ from typing import Any
 from hdbench.answers.json_files import is_one_object
 from hdbench.answers.members import Folder
 from hdbench.answers.run_parts import run_parts
-from hdbench.common.checked import validate
 from hdbench.common.jsonio import parse_file, whole_file
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import file_sha256, utf8_text
-from hdbench.common.written_by import check_written_by
+from hdbench.common.validation import check_written_by, validate
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.run_info import run_name

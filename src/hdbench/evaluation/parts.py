@@ -25,8 +25,8 @@ from hdbench.answers.batches import MAX_NUMBER
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.sample import Sample
 from hdbench.benchmarks.spec import ItemName
-from hdbench.common.checked import unfit
 from hdbench.common.texts import LANGUAGES
+from hdbench.common.validation import unfit
 from hdbench.evaluation.run_info import NO_RUN, RunInfo, run_name
 from hdbench.evaluation.warning_texts import RunWarning, in_words
 from hdbench.scoring.metric import Metric

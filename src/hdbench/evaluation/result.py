@@ -20,7 +20,7 @@ from pydantic import (
 
 from hdbench.answers.answer import KINDS, LOST, OTHER_FORMATS, STATUSES, Kind, Status
 from hdbench.benchmarks.sample import Weighed, weighed
-from hdbench.common.checked import unfit
+from hdbench.common.validation import unfit
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.file_columns import (
     check_choices,

@@ -15,11 +15,10 @@ from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
 from hdbench.answers.forms import ENDINGS
 from hdbench.answers.run_parts import run_parts
 from hdbench.common.bounds import MAX_RUN_INFO
-from hdbench.common.checked import validate
 from hdbench.common.jsonio import parse_file
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import utf8_text
-from hdbench.common.written_by import check_written_by
+from hdbench.common.validation import check_written_by, validate
 from hdbench.errors import HdbenchError, Message
 
 
@@ -243,7 +242,7 @@ def subset_in_words(recorded: str) -> str:
     """Return what a run recorded as a message, or as it is where hdbench would not write it so.
 
     Example:
-        >>> from hdbench.common.translation import translated
+        >>> from hdbench.common.texts import translated
         >>> translated(subset_in_words("the first 20, of 711 items"), "de")
         'die ersten 20, von 711 Einträgen'
         >>> translated(subset_in_words("those with a date"), "de")

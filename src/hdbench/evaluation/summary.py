@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hdbench.answers.answer import LOST
 from hdbench.benchmarks.titles import Titles
-from hdbench.common.texts import Texts, written
-from hdbench.common.translation import is_translated, translated
+from hdbench.common.texts import Texts, is_translated, translated, written
 from hdbench.errors import changed, escaped
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.warning_texts import (

@@ -11,7 +11,7 @@ from hdbench.common.display.html import HtmlTable, Lines, Picture, block
 from hdbench.common.display.rows import Dot
 from hdbench.common.display.table import RowTable
 from hdbench.common.extras import needed
-from hdbench.common.thumbnails import thumbnail
+from hdbench.common.pictures import thumbnail
 from hdbench.errors import HdbenchError, escaped
 from hdbench.evaluation.warning_texts import gravest_first, in_language
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hdbench.common.excel import workbook_into, write_text
+from hdbench.common.csv_and_excel import workbook_into, write_text
 from hdbench.common.jsonio import read_jsonl, write_whole
 from hdbench.errors import HdbenchError
 from hdbench.scoring.sequence_ratio import as_text, field_similarity

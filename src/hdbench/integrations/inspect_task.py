@@ -15,11 +15,11 @@ from inspect_ai.model import ContentImage, ContentText, GenerateConfig
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 
+from hdbench.about import installed_folder
 from hdbench.answers.answer import LOST
 from hdbench.answers.answers import Answers
 from hdbench.answers.container import AnswerEntry, Container
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.common import resources
 from hdbench.evaluation.files import given_options
 from hdbench.evaluation.items import prepare, score_items
 from hdbench.evaluation.parts import signature
@@ -94,7 +94,7 @@ def _register(name: str) -> None:
         return benchmark_task(benchmark, protocol)
 
 
-for recipe in sorted(resources.folder("dataset_scripts").glob("*/benchmark.yaml")):
+for recipe in sorted(installed_folder("dataset_scripts").glob("*/benchmark.yaml")):
     _register(recipe.parent.name)
 
 

@@ -16,7 +16,7 @@ from datatrove.utils.logging import logger
 
 from hdbench.answers.run_parts import part_folder
 from hdbench.common import processes
-from hdbench.common.translation import VARIABLE, current_language
+from hdbench.common.texts import VARIABLE, current_language
 from hdbench.errors import HdbenchError, escaped, shortened
 from hdbench.models.choosing import part_of
 from hdbench.models.locks import is_locked, lock_of

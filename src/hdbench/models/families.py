@@ -9,7 +9,7 @@ import yaml
 from pydantic import Field
 
 from hdbench.answers.schema_parts import choices_of, types_of
-from hdbench.common.checked import Strict
+from hdbench.common.validation import Strict
 
 LONGEST = 4096
 """Tokens of the longest answer, if neither the user nor the family says another number."""

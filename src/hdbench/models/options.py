@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, ValidationError
 
-from hdbench.common.checked import Strict, why_unfit
 from hdbench.common.names import did_you_mean
+from hdbench.common.validation import Strict, why_unfit
 from hdbench.errors import HdbenchError
 from hdbench.models.backend import Asked, Decoding, ImageLimits
 

@@ -14,7 +14,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from hdbench.common.translation import current_language, translated
+from hdbench.common.texts import current_language, translated
 from hdbench.errors import Message, escaped, joined
 from hdbench.models.amounts import as_rate
 from hdbench.models.backend import Observer

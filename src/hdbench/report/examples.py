@@ -8,7 +8,7 @@ from typing import Any
 
 from hdbench.answers.page_text.boxes import LINE_BOXES, WHOLE, Box, of_column
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.common.thumbnails import cut_out
+from hdbench.common.pictures import cut_out
 from hdbench.evaluation.error_counts import error_summary
 from hdbench.evaluation.result import Result
 from hdbench.scoring.analysis.error_classes import ConfusionExample

@@ -12,9 +12,8 @@ from markupsafe import Markup
 from hdbench.about import YEAR, __version__
 from hdbench.answers.answer import STATUSES
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.common.texts import written
-from hdbench.common.thumbnails import WIDTH, ItemPicture, pictures
-from hdbench.common.translation import translated
+from hdbench.common.pictures import WIDTH, ItemPicture, pictures
+from hdbench.common.texts import translated, written
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group
 from hdbench.evaluation.files import given_options

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from hdbench.answers.answer import LOST
-from hdbench.common.csv_files import csv_rows
+from hdbench.common.csv_and_excel import csv_rows
 from hdbench.errors import HdbenchError, escaped
 from hdbench.evaluation.result import Result
 from hdbench.scoring.metric import Figure
@@ -113,7 +113,7 @@ def _items(result: Result) -> list[dict[str, Any]]:
 def csv_files(result: Result) -> dict[str, bytes]:
     r"""Return the files `fields.csv`, `items.csv` and `errors.csv`.
 
-    See `hdbench.common.csv_files.csv_rows`. Control and invisible characters, line breaks and tabs
+    See `csv_rows`. Control and invisible characters, line breaks and tabs
     too, are written as escapes: `\n`. Our own numbers are neither quoted nor rounded.
 
     Args:

@@ -8,9 +8,8 @@ from typing import Any
 
 from hdbench.answers.answer import STATUSES
 from hdbench.benchmarks.titles import Titles
-from hdbench.common.excel import workbook_into, write_text
-from hdbench.common.texts import numbers_of
-from hdbench.common.translation import translated
+from hdbench.common.csv_and_excel import workbook_into, write_text
+from hdbench.common.texts import numbers_of, translated
 from hdbench.errors import Message
 from hdbench.evaluation.parts import NO_FILE
 from hdbench.evaluation.result import Result

@@ -14,8 +14,8 @@ from starlette.middleware import Middleware
 from hdbench.about import __version__
 from hdbench.common.display.marks import STYLE
 from hdbench.common.display.sheets import TOKENS
+from hdbench.common.pictures import keep_in
 from hdbench.common.servers import GRACE, end_in_time, interrupt_on_sigterm, listening
-from hdbench.common.thumbnails import keep_in
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs import working
 from hdbench.space.jobs.recorded_runs import run_reports

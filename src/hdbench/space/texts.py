@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from hdbench.common.texts import Texts
-from hdbench.common.translation import translated
+from hdbench.common.texts import Texts, translated
 from hdbench.errors import HdbenchError, without_folders
 
 Say = Callable[[str], Any]

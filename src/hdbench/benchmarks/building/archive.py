@@ -11,7 +11,7 @@ from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.building.citation import Creator, creators
 from hdbench.benchmarks.building.licences import OPEN_LICENCES
 from hdbench.benchmarks.spec import BenchmarkSpec
-from hdbench.common.csv_files import Row, write_csv
+from hdbench.common.csv_and_excel import Row, write_csv
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.regular_files import file_sha256
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import yaml
 
+from hdbench.about import installed_folder
 from hdbench.benchmarks.agreement import AGREEMENT, Agreement
 from hdbench.benchmarks.benchmark import EXAMPLE, METADATA
 from hdbench.benchmarks.building.archive import write_archive
@@ -23,7 +24,6 @@ from hdbench.benchmarks.building.source import SourceFiles
 from hdbench.benchmarks.provenance import Provenance
 from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.benchmarks.truths import PUBLISHED, TRUTH, TRUTHS
-from hdbench.common import resources
 from hdbench.common.folder_files import MissingFileError, bytes_in, file_in
 from hdbench.common.jsonio import write_json
 from hdbench.common.progress import progress
@@ -136,7 +136,7 @@ def install_spaces(out: Path) -> list[Path]:
     """
     installed = []
     for space in sorted(
-        app.parent for name in _SPACES for app in resources.folder(name).glob("*/app.py")
+        app.parent for name in _SPACES for app in installed_folder(name).glob("*/app.py")
     ):
         with writing(out, space.name) as folder:
             for file in sorted(space.iterdir()):

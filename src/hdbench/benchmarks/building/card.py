@@ -14,18 +14,16 @@ from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.building.licences import UNSTATED
 from hdbench.benchmarks.building.media import MEDIA_FOLDERS
 from hdbench.benchmarks.building.metadata import Built
-from hdbench.benchmarks.building.placeholders import fill
 from hdbench.benchmarks.building.recipe import Recipe
+from hdbench.benchmarks.markdown import as_code, as_text, fill, markdown_templates
 from hdbench.benchmarks.provenance import AUDITED, BLIND, IMPORTED, Provenance
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
-from hdbench.benchmarks.templates import markdown_templates
 from hdbench.benchmarks.truths import TRUTH, TRUTHS
 from hdbench.common import pdf
-from hdbench.common.checked import parse_yaml
 from hdbench.common.folder_files import MissingFileError, text_in
 from hdbench.common.jsonio import read_jsonl
-from hdbench.common.markdown import as_code, as_text
 from hdbench.common.names import check_name
+from hdbench.common.validation import parse_yaml
 from hdbench.errors import HdbenchError, Message
 
 _TEMPLATES = markdown_templates("hdbench.benchmarks.building")

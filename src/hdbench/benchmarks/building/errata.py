@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 from hdbench.benchmarks.building.metadata import RecipeRow
 from hdbench.benchmarks.provenance import AUDITED, BLIND, IMPORTED, PROVENANCE
 from hdbench.benchmarks.spec import Address, Said
-from hdbench.common.checked import Strict, unfit
+from hdbench.common.validation import Strict, unfit
 from hdbench.errors import HdbenchError, Message, shortened
 
 ERRATA = "errata.yaml"

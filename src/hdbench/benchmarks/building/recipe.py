@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any, Self
 
+from hdbench.about import installed_folder
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.building.errata import ERRATA, Correction, Errata
 from hdbench.benchmarks.building.metadata import RecipeRow
@@ -30,11 +31,10 @@ from hdbench.benchmarks.spec import (
     read_spec,
 )
 from hdbench.benchmarks.truths import PUBLISHED, TRUTH
-from hdbench.common import resources
-from hdbench.common.checked import read_yaml, validate
 from hdbench.common.folder_files import MAX_TEXT, bytes_in, file_in, text_in
 from hdbench.common.jsonio import EXACT, read_jsonl
 from hdbench.common.names import bare, did_you_mean
+from hdbench.common.validation import read_yaml, validate
 from hdbench.errors import HdbenchError
 
 SCRIPT = "build.py"
@@ -282,7 +282,7 @@ def find_recipe(name: str, *, sample: bool = False, run_script: bool = False) ->
     Raises:
         HdbenchError: there is none, or one of its files is unusable.
     """
-    own, short = resources.folder("dataset_scripts"), bare(name)
+    own, short = installed_folder("dataset_scripts"), bare(name)
     candidates = (own / short, Path(short), Path(name))
     folder = next((candidate for candidate in candidates if _is_recipe(candidate)), None)
     if folder is None:

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from hdbench.about import installed_folder
 from hdbench.benchmarks.building.namespace import writing
 from hdbench.benchmarks.building.recipe import SCRIPT, load_script
 from hdbench.benchmarks.model_facts import RESULTS
-from hdbench.common import resources
 from hdbench.errors import Message, shortened
 
 
@@ -22,7 +22,7 @@ def build_results(out: Path, source: Path | None) -> list[Message]:
     Raises:
         HdbenchError: the source cannot be read or downloaded, or has no runs.
     """
-    script = load_script(resources.folder("dataset_scripts") / RESULTS / SCRIPT)
+    script = load_script(installed_folder("dataset_scripts") / RESULTS / SCRIPT)
     with writing(out, RESULTS) as folder:
         built = script.build(folder, source)
     lines = [

@@ -51,9 +51,8 @@ from hdbench.collections.truth.server import (
     why_not,
 )
 from hdbench.common.display.routes import shared_routes
-from hdbench.common.loopback import serve_here
-from hdbench.common.texts import language_of
-from hdbench.common.translation import translated
+from hdbench.common.servers import serve_here
+from hdbench.common.texts import language_of, translated
 from hdbench.errors import HdbenchError, Message, without_folders
 
 PAGES: tuple[HomePage, ...] = (

@@ -33,10 +33,10 @@ from hdbench.collections.new.plan import (
 )
 from hdbench.collections.new.writing import write_collection
 from hdbench.collections.truth.media import BrowserImage, small_picture
-from hdbench.common.checked import Strict, validate
 from hdbench.common.jsonio import parse_file, write_json
 from hdbench.common.os_errors import write_errors
 from hdbench.common.regular_files import read_text
+from hdbench.common.validation import Strict, validate
 from hdbench.errors import HdbenchError
 
 MAX_UNPACKED = 64 * 2**30

@@ -6,8 +6,7 @@ from typing import Any
 
 from hdbench.collections.home.state import Text
 from hdbench.common.templates import html_templates, sentence
-from hdbench.common.texts import Texts, grouped
-from hdbench.common.translation import translated
+from hdbench.common.texts import Texts, grouped, translated
 from hdbench.errors import shortened
 
 TEXTS = Texts(Path(__file__).with_name("texts"))

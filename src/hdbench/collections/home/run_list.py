@@ -27,12 +27,11 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.collections.home.stamps import Stamped
 from hdbench.common import processes
-from hdbench.common.checked import Strict
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors, write_errors
 from hdbench.common.regular_files import read_at_most
-from hdbench.common.texts import LANGUAGES
-from hdbench.common.translation import translated
+from hdbench.common.texts import LANGUAGES, translated
+from hdbench.common.validation import Strict
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.run_info import is_run, read_run_info
 from hdbench.evaluation.run_info import run_name as run_stem

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hdbench.answers.words import plain
-from hdbench.benchmarks.templates import markdown_templates
+from hdbench.benchmarks.markdown import markdown_templates
 from hdbench.collections.new.schema import transcribed
 
 _WORDS = {

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hdbench.about import installed_folder
 from hdbench.answers.cells import is_date
 from hdbench.answers.columns import Column
 from hdbench.answers.field_paths import field_paths
@@ -15,7 +16,6 @@ from hdbench.benchmarks.building.checks.values import dotted, is_blank, nodes_of
 from hdbench.benchmarks.names import full_name, recipe_names
 from hdbench.benchmarks.spec import BenchmarkSpec, read_spec
 from hdbench.collections.new.schema import transcribed
-from hdbench.common import resources
 from hdbench.common.folder_files import file_in, text_in
 from hdbench.common.jsonio import parse_file
 from hdbench.common.names import bare, did_you_mean
@@ -85,7 +85,7 @@ def find_like(name: str) -> Like:
                 names=", ".join(names),
                 near=did_you_mean(own, names),
             )
-        folder = Path(str(resources.folder("dataset_scripts") / own))
+        folder = Path(str(installed_folder("dataset_scripts") / own))
     path = folder / "answer.schema.json"
     schema = parse_file(text_in(folder, path.name), path)
     if not isinstance(schema, dict):

@@ -14,10 +14,10 @@ from PIL import Image
 from hdbench.about import __version__
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.building.media import MEDIA_FOLDERS
+from hdbench.benchmarks.markdown import markdown_templates
 from hdbench.benchmarks.provenance import IMPORTED, Provenance
 from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import MEDIA_KEYS
-from hdbench.benchmarks.templates import markdown_templates
 from hdbench.collections.new.media import MediaItem, Page, safe_name
 from hdbench.collections.new.plan import CollectionPlan
 from hdbench.common.jsonio import full_disk_errors, write_json

@@ -8,7 +8,7 @@ from hdbench.benchmarks.identifiers import Identifiers
 from hdbench.collections.records.cells import plain, visible
 from hdbench.collections.records.finished_rows import LeftList, WrittenRecords, finished_records
 from hdbench.collections.records.record_mapping import RecordMapping, read_record_mapping
-from hdbench.common.csv_files import csv_rows
+from hdbench.common.csv_and_excel import csv_rows
 from hdbench.common.progress import progress
 
 ELEMENTS = (

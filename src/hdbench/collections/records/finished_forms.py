@@ -34,7 +34,7 @@ from hdbench.collections.records.record_mapping import (
 )
 from hdbench.collections.trust.fields import schema_with_fields
 from hdbench.collections.truth.marc_templates import NewRecords
-from hdbench.common.excel import xlsx_writer
+from hdbench.common.csv_and_excel import xlsx_writer
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 

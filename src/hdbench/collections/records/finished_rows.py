@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 from hdbench.benchmarks.identifiers import Fields
 from hdbench.collections.records.cells import Cell, cell
 from hdbench.collections.records.columns import ColumnType
-from hdbench.common.csv_files import csv_rows
+from hdbench.common.csv_and_excel import csv_rows
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.letters import text_of
 from hdbench.errors import Message

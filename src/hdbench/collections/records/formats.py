@@ -6,9 +6,8 @@ from io import BytesIO
 from pathlib import Path
 
 from hdbench.collections.records.cells import Cell
-from hdbench.common.csv_files import write_csv
-from hdbench.common.excel import workbook_into, write_text
-from hdbench.common.translation import current_language, translated
+from hdbench.common.csv_and_excel import workbook_into, write_csv, write_text
+from hdbench.common.texts import current_language, translated
 from hdbench.errors import HdbenchError, Message
 
 MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384

@@ -21,7 +21,7 @@ from hdbench.collections.records.marc_making import (
 )
 from hdbench.collections.truth.marc import own_records
 from hdbench.collections.truth.marc_templates import NewRecords
-from hdbench.common.csv_files import csv_rows
+from hdbench.common.csv_and_excel import csv_rows
 from hdbench.common.letters import text_of
 from hdbench.errors import Message
 

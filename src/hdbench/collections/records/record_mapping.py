@@ -15,8 +15,8 @@ from hdbench.benchmarks.identifiers import (
     values_in,
 )
 from hdbench.collections.records.marc_making import NO_PLACE
-from hdbench.common.checked import read_plain_yaml
 from hdbench.common.letters import text_of
+from hdbench.common.validation import read_plain_yaml
 from hdbench.errors import HdbenchError
 
 EXAMPLE = Path(__file__).with_name("dublin_core.yaml")

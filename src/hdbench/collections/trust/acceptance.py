@@ -48,7 +48,7 @@ from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.reading_queue import ReadingStage
 from hdbench.collections.truth.readings import CheckedValues
 from hdbench.common.appending import append
-from hdbench.common.csv_files import Row
+from hdbench.common.csv_and_excel import Row
 from hdbench.common.jsonio import parse_line, whole_file
 from hdbench.common.letters import text_of
 from hdbench.common.progress import progress

@@ -12,8 +12,8 @@ from hdbench.about import __version__
 from hdbench.answers import READING
 from hdbench.benchmarks.benchmark import SCHEMA, Benchmark
 from hdbench.collections.trust.seals import Sha256
-from hdbench.common.checked import Strict, read_text_file
 from hdbench.common.jsonio import parse_file, read_jsonl
+from hdbench.common.validation import Strict, read_text_file
 from hdbench.errors import HdbenchError, Message, joined
 
 Number = Annotated[int, Checked(ge=0)]

@@ -39,10 +39,10 @@ from hdbench.collections.trust.seals import Sealed, Sha256, read_sealed, write_s
 from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.reading_queue import ReadingStage
 from hdbench.collections.truth.readings import CheckedValues, Settled
-from hdbench.common.checked import Strict
 from hdbench.common.jsonio import parse_line, raw_lines
 from hdbench.common.letters import Case, text_of
 from hdbench.common.regular_files import file_sha256
+from hdbench.common.validation import Strict
 from hdbench.errors import HdbenchError, Message
 from hdbench.statistics.share_of_unread import upper_share
 

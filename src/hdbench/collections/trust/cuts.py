@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pydantic import Field as Checked
 
 from hdbench.collections.trust.plan import SECOND_DRAW, Plan
-from hdbench.common.checked import Strict
+from hdbench.common.validation import Strict
 from hdbench.statistics.share_of_unread import limit_holds
 
 BILLION = 10**9

@@ -13,12 +13,11 @@ from hdbench.collections.trust.cuts import Billionths, Count, Cut, Share
 from hdbench.collections.trust.learning import Expected, StageReadings
 from hdbench.collections.trust.plan import MAX_LIMIT, MAX_TRIES, RIGHTS, Right
 from hdbench.collections.trust.seals import Sha256, is_sealed
-from hdbench.common.checked import Strict, check_file, validate
 from hdbench.common.jsonio import json_reason, parse_json
 from hdbench.common.letters import Case
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import open_regular
-from hdbench.common.written_by import check_written_by
+from hdbench.common.validation import Strict, check_file, check_written_by, validate
 from hdbench.errors import HdbenchError, Message
 from hdbench.statistics.share_of_unread import CONFIDENCE
 

@@ -12,9 +12,9 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.collections.trust.decision_file import Decision, read_decision
 from hdbench.collections.trust.plan import Plan, list_sha256, read_plan
 from hdbench.collections.trust.seals import Sealed, Sha256
-from hdbench.common.checked import check_file, validate
 from hdbench.common.jsonio import parse_json, parse_line, remove_unfinished, write_json, write_whole
 from hdbench.common.regular_files import file_sha256
+from hdbench.common.validation import check_file, validate
 from hdbench.errors import HdbenchError, Message, os_reason
 
 PLAN = "plan.yaml"

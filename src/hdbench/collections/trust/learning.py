@@ -57,8 +57,8 @@ from hdbench.collections.truth.readings import (
     reader_agreement,
     settled,
 )
-from hdbench.common.checked import Strict
 from hdbench.common.letters import Case, folded, text_of
+from hdbench.common.validation import Strict
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.verify import differences
 from hdbench.statistics.logistic import fit, probability

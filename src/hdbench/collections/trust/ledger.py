@@ -18,10 +18,10 @@ from hdbench.collections.trust.seals import Sha256
 from hdbench.collections.truth.events import Reading, now
 from hdbench.collections.truth.people import lock_file
 from hdbench.common.appending import append
-from hdbench.common.checked import Strict, validate
 from hdbench.common.jsonio import parse_line
 from hdbench.common.os_errors import read_errors, write_errors
 from hdbench.common.regular_files import read_at_most
+from hdbench.common.validation import Strict, validate
 from hdbench.errors import HdbenchError
 
 MAX_FILE = 64 * 2**20

@@ -13,8 +13,8 @@ from hdbench.answers.answers import Answers
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.collections.trust.fields import ItemField, fields_of, texts_of, value_of
 from hdbench.collections.trust.seals import Sha256
-from hdbench.common.checked import Strict
 from hdbench.common.letters import text_of
+from hdbench.common.validation import Strict
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.files import answers_sha256
 from hdbench.evaluation.run_answers import RunAnswers

@@ -14,8 +14,7 @@ from hdbench.collections.trust.decision_file import Decision, GroupDecision, Rea
 from hdbench.collections.trust.plan import RIGHTS, Right
 from hdbench.collections.trust.work import Work
 from hdbench.common.letters import Case
-from hdbench.common.texts import Texts
-from hdbench.common.times import time_in_words
+from hdbench.common.texts import Texts, time_in_words
 from hdbench.errors import HdbenchError
 
 TEXTS = Texts(Path(__file__).with_name("texts"))

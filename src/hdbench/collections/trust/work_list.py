@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.answers.csv_lines import Line, opened_csv
-from hdbench.common.checked import check_file
-from hdbench.common.csv_files import Row, write_csv
+from hdbench.common.csv_and_excel import Row, write_csv
 from hdbench.common.letters import text_of
 from hdbench.common.os_errors import read_errors
+from hdbench.common.validation import check_file
 from hdbench.errors import HdbenchError, Message
 
 MAX_FILE = 2**29

@@ -24,7 +24,7 @@ from hdbench.collections.truth.events import ValueKey, WorkedValue, as_name, now
 from hdbench.collections.truth.form import form_of
 from hdbench.collections.truth.single_value import asked, typed_value
 from hdbench.collections.truth.worked_values import WorkedValues
-from hdbench.common.csv_files import as_it_was
+from hdbench.common.csv_and_excel import as_it_was
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.letters import text_of
 from hdbench.common.progress import tell

@@ -13,9 +13,9 @@ from hdbench.collections.truth.store import StaleError, Store
 from hdbench.collections.truth.value_page import ValuePage
 from hdbench.collections.truth.work_list import Candidate, WorkList
 from hdbench.collections.truth.worked_values import WorkedValues
-from hdbench.common.checked import validate
 from hdbench.common.display.differences import marked
 from hdbench.common.letters import text_of
+from hdbench.common.validation import validate
 from hdbench.errors import HdbenchError
 
 

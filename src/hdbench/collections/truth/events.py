@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import AfterValidator, Field, model_validator
 
 from hdbench.benchmarks.provenance import Provenance, is_model, is_provenance
-from hdbench.common.checked import Strict, unfit
 from hdbench.common.jsonio import is_too_deep
+from hdbench.common.validation import Strict, unfit
 from hdbench.errors import HdbenchError, Message
 
 STATUSES = ("open", "done", "doubtful", "missing", "rejected")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hdbench.collections.truth.marc_templates import NewRecords, read_new_records
-from hdbench.common.checked import read_plain_yaml
+from hdbench.common.validation import read_plain_yaml
 from hdbench.errors import HdbenchError, Message
 
 if TYPE_CHECKING:

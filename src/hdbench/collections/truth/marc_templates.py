@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple, Self
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from hdbench.benchmarks.identifiers import identified
-from hdbench.common.checked import Strict, unfit, validate
+from hdbench.common.validation import Strict, unfit, validate
 from hdbench.errors import Message
 
 CARD_CATALOGUE = Path(__file__).with_name("marc_zettelkatalog.yaml")

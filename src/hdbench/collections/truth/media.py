@@ -13,8 +13,7 @@ from hdbench.benchmarks.benchmark import METADATA
 from hdbench.common import pdf
 from hdbench.common.folder_files import MissingFileError, RefusedFileError, file_in
 from hdbench.common.jsonio import read_jsonl
-from hdbench.common.pictures import FORMATS, MAX_BYTES, in_rgb
-from hdbench.common.thumbnails import thumbnail
+from hdbench.common.pictures import FORMATS, MAX_BYTES, in_rgb, thumbnail
 from hdbench.errors import HdbenchError, Message, os_reason
 
 SHOWN_AS = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "GIF": "image/gif"}

@@ -17,10 +17,10 @@ from filelock import FileLock, Timeout
 from hdbench.benchmarks.benchmark import PEOPLE
 from hdbench.collections.truth.events import KINDS, Change, Event, Undo
 from hdbench.common import appending
-from hdbench.common.checked import validate
 from hdbench.common.jsonio import SPELLED, parse_line, spelled_json, write_whole
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import open_regular, read_at_most
+from hdbench.common.validation import validate
 from hdbench.errors import HdbenchError, Message, write_reason
 
 SUFFIX = ".jsonl"

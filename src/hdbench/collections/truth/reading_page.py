@@ -16,7 +16,7 @@ from hdbench.collections.truth.reading_queue import (
 )
 from hdbench.collections.truth.readings import CheckedValues
 from hdbench.collections.truth.value_page import ValuePage
-from hdbench.common.checked import validate
+from hdbench.common.validation import validate
 from hdbench.errors import HdbenchError, Message
 
 

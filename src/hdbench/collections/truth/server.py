@@ -26,9 +26,8 @@ from hdbench.collections.truth.store import StaleError
 from hdbench.collections.truth.value_page import ValuePage
 from hdbench.common.display.routes import shared_routes
 from hdbench.common.jsonio import SPELLED, json_reason, parse_json, spelled_json
-from hdbench.common.loopback import HOST, serve_here
-from hdbench.common.texts import language_of
-from hdbench.common.translation import translated
+from hdbench.common.servers import HOST, serve_here
+from hdbench.common.texts import language_of, translated
 from hdbench.errors import HdbenchError, without_folders
 
 MAX_BODY = 8 * 2**20

@@ -11,8 +11,8 @@ from pydantic import RootModel
 
 from hdbench.benchmarks.authority_files import read_authority_lines
 from hdbench.collections.truth.suggesting import Authority, Suggested, case_folded
-from hdbench.common.checked import read_yaml, validate
 from hdbench.common.os_errors import read_errors
+from hdbench.common.validation import read_yaml, validate
 from hdbench.errors import HdbenchError
 
 _LOADED = 8  # authorities that are kept for further editors

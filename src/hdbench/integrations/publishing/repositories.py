@@ -12,12 +12,12 @@ from hdbench.about import NAMESPACE, __version__
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.building.card import CARD, card_yaml
 from hdbench.benchmarks.building.licences import OPEN_LICENCES
-from hdbench.benchmarks.building.placeholders import MAX_FILLED
+from hdbench.benchmarks.markdown import MAX_FILLED
 from hdbench.benchmarks.model_facts import RESULTS
 from hdbench.benchmarks.spec import BenchmarkSpec, Rights
-from hdbench.common.checked import validate
 from hdbench.common.folder_files import PRIVATE, text_in
 from hdbench.common.names import did_you_mean
+from hdbench.common.validation import validate
 from hdbench.errors import HdbenchError, Message
 from hdbench.integrations.publishing.wheel import NAME as WHEEL
 from hdbench.integrations.publishing.wheel import make_wheel

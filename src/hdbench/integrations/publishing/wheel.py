@@ -12,10 +12,8 @@ import zipfile
 from importlib.metadata import distribution
 from pathlib import Path
 
-from hdbench.about import __version__
-from hdbench.common import resources
-from hdbench.common.catalogues import catalogue
-from hdbench.common.texts import LANGUAGES
+from hdbench.about import FOLDERS, PACKAGE, __version__, installed_folder
+from hdbench.common.texts import LANGUAGES, catalogue
 
 NAME = f"hdbench-{__version__}-py3-none-any.whl"
 
@@ -48,15 +46,15 @@ def make_wheel() -> bytes:
 
 def _package() -> dict[str, bytes]:
     """Return the package's files, with the folders that lie beside it in a checkout."""
-    package = resources.PACKAGE
+    package = PACKAGE
     for language in LANGUAGES:
         catalogue(language)  # which compiles it where that was not done yet
     files = {
         f"hdbench/{path.relative_to(package).as_posix()}": path.read_bytes()
         for path in _files(package)
     }
-    for name in resources.FOLDERS:
-        folder = resources.folder(name)
+    for name in FOLDERS:
+        folder = installed_folder(name)
         for path in _files(folder):
             relative = path.relative_to(folder).as_posix()
             files[f"hdbench/{name}/{relative}"] = path.read_bytes()

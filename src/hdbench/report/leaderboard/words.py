@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.benchmarks.agreement import Ceiling
-from hdbench.common.texts import Texts, decimal
-from hdbench.common.translation import translated
+from hdbench.common.texts import Texts, decimal, translated
 from hdbench.errors import escaped
 from hdbench.evaluation.run_info import subset_in_words
 from hdbench.evaluation.warning_texts import in_words

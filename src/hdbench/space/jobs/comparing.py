@@ -15,8 +15,7 @@ from markupsafe import Markup, escape
 from hdbench.benchmarks.titles import FieldTitles
 from hdbench.common.display.marks import mark
 from hdbench.common.jsonio import write_json
-from hdbench.common.texts import decimal
-from hdbench.common.translation import translated
+from hdbench.common.texts import decimal, translated
 from hdbench.errors import HdbenchError, changed, escaped
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.run_info import read_run_info, run_name

@@ -22,8 +22,8 @@ from hdbench.answers.text import read_text
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common import processes
 from hdbench.common.jsonio import write_json, write_whole
-from hdbench.common.thumbnails import FORMATS, MAX_PIXELS, thumbnail
-from hdbench.common.translation import translated
+from hdbench.common.pictures import BUILT_FORMATS, MAX_PIXELS, thumbnail
+from hdbench.common.texts import translated
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.run_info import OF_ALL, STOPPED
 from hdbench.models.answers_file import read_answers
@@ -359,14 +359,14 @@ def _model(context: SpaceContext, name: str) -> str:
 def _image_format(path: Path) -> str:
     """Return the format of an image that can be read completely."""
     try:
-        with Image.open(path, formats=FORMATS) as image:
+        with Image.open(path, formats=BUILT_FORMATS) as image:
             image_format = str(image.format)
         thumbnail(path, width=160)
     except (HdbenchError, OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise HdbenchError(
             "{place}: not a readable image: take a {forms} of at most {most} million pixels",
             place=path.name,
-            forms=", ".join(FORMATS),
+            forms=", ".join(BUILT_FORMATS),
             most=MAX_PIXELS // 10**6,
         ) from error
     return image_format

@@ -11,8 +11,8 @@ from hdbench.answers.answers import UnknownIdsError
 from hdbench.answers.bounds import Bounds
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.titles import Titles
+from hdbench.common.pictures import keep_in
 from hdbench.common.progress import Listener, listening
-from hdbench.common.thumbnails import keep_in
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.files import write_results
 from hdbench.evaluation.result import Result

@@ -6,7 +6,7 @@ from typing import Any
 
 import gradio as gr
 
-from hdbench.common import resources
+from hdbench.about import installed_folder
 from hdbench.space.context import SpaceContext
 from hdbench.space.texts import Say
 
@@ -33,7 +33,7 @@ def about_tab(context: SpaceContext, say: Say) -> None:
         _card(benchmark.folder, say(f"{TITLE}{name}"))
     gr.Markdown(say("cards_metrics"))
     for metric in dict.fromkeys(benchmark.spec.metric for benchmark in context.benchmarks.values()):
-        _card(resources.folder("metrics") / metric, metric)
+        _card(installed_folder("metrics") / metric, metric)
 
 
 def _card(folder: Path, title: Any) -> None:

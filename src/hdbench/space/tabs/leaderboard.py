@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from hdbench.common.translation import is_translated, translated
+from hdbench.common.texts import is_translated, translated
 from hdbench.errors import HdbenchError
 from hdbench.report.items import cut
 from hdbench.report.leaderboard.tables import leaderboard_page

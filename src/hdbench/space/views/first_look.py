@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.display.differences import TextPart
-from hdbench.common.thumbnails import thumbnail
+from hdbench.common.pictures import thumbnail
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.error_counts import item_errors
 from hdbench.evaluation.items import ScoreCollector, prepare

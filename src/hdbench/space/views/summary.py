@@ -8,8 +8,7 @@ from typing import Any
 from hdbench.benchmarks.titles import Titles
 from hdbench.common.display.marks import mark
 from hdbench.common.templates import html_templates
-from hdbench.common.texts import decimal
-from hdbench.common.translation import translated
+from hdbench.common.texts import decimal, translated
 from hdbench.errors import changed
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.summary import ResultSummary

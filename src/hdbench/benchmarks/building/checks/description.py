@@ -16,8 +16,8 @@ from hdbench.benchmarks.building.checks.problems import (
 )
 from hdbench.benchmarks.building.licences import OPEN_LICENCES, UNSTATED, unusable
 from hdbench.benchmarks.spec import MAX_BYTES, MEDIA_KEYS, BenchmarkSpec, ColumnType
-from hdbench.common.checked import read_yaml, why_unfit
 from hdbench.common.names import bare, nearest
+from hdbench.common.validation import read_yaml, why_unfit
 from hdbench.errors import HdbenchError, Message
 from hdbench.scoring import METRICS
 from hdbench.scoring.metric import Metric

@@ -9,7 +9,7 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.building.card import CARD, PLACEHOLDERS, front_matter, translations
 from hdbench.benchmarks.building.checks.problems import Example, Problems, is_usable, without_place
 from hdbench.benchmarks.building.errata import ERRATA
-from hdbench.benchmarks.building.placeholders import PlaceholderError, fill
+from hdbench.benchmarks.markdown import PlaceholderError, fill
 from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.common.folder_files import MAX_TEXT
 from hdbench.errors import HdbenchError, os_reason

@@ -43,8 +43,7 @@ from hdbench.collections.trust.work import SECONDS_PER_VALUE, work_left
 from hdbench.collections.trust.working import AppliedWorkList
 from hdbench.collections.truth.choice_pages import WorkPage
 from hdbench.collections.truth.reading_page import ValueCheck
-from hdbench.common.texts import language_of
-from hdbench.common.times import time_in_words
+from hdbench.common.texts import language_of, time_in_words
 from hdbench.errors import HdbenchError, Message
 
 if TYPE_CHECKING:

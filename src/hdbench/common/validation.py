@@ -1,6 +1,7 @@
 """Read and check the files that people write: YAML, text, and values that must fit a model."""
 
 import math
+import re
 import stat
 from pathlib import Path
 from typing import Any, TypeVar
@@ -251,3 +252,32 @@ def _refuse_what_grows(text: str, path: Path) -> None:
             raise HdbenchError(
                 "{place}: nested more than {most} levels deep", place=path, most=MAX_DEPTH
             )
+
+
+# Files that say which hdbench wrote them, and since which version they are read
+
+SINCE = (0, 3)
+"""The first version whose files this one reads: raise it with any change of their form."""
+
+_VERSION = re.compile(r"(\d{1,9})\.(\d{1,9})\.")
+
+
+def check_written_by(version: object, place: Path | str, remedy: str) -> None:
+    """Refuse a file of a version whose files have another form.
+
+    Args:
+        version: what the file says, from anywhere.
+        place: where it is.
+        remedy: what to do instead.
+
+    Raises:
+        HdbenchError: it was written by another version.
+    """
+    found = _VERSION.match(version) if isinstance(version, str) else None
+    if found is None or tuple(map(int, found.groups())) < SINCE:
+        raise HdbenchError(
+            "{place}: of hdbench before {since}: {remedy}",
+            place=place,
+            since=".".join(map(str, SINCE)),
+            remedy=remedy,
+        )

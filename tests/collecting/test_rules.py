@@ -6,9 +6,9 @@ import pytest
 from PIL import Image
 
 from hdbench.answers.answer import Answer
+from hdbench.benchmarks.building.drafts import schema_of_records
 from hdbench.benchmarks.spec import read_spec
 from hdbench.collections.new.rules import rules_for
-from hdbench.collections.new.schema import schema_of_records
 from hdbench.evaluation.items import score_items
 
 BOOK = {

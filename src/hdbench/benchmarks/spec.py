@@ -6,7 +6,14 @@ from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from hdbench.benchmarks.sample import STRATUM, Sample
 from hdbench.benchmarks.truths import TRUTHS
@@ -14,7 +21,7 @@ from hdbench.common.folder_files import is_private
 from hdbench.common.names import bare
 from hdbench.common.validation import Strict, read_yaml, unfit, validate
 from hdbench.errors import HdbenchError
-from hdbench.scoring import check_headline, make_metric
+from hdbench.scoring import METRICS, check_headline, make_metric
 from hdbench.scoring.metric import PROTOCOLS, Metric, ProtocolName, check_protocol
 
 _NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
@@ -198,23 +205,23 @@ class ItemName(Strict):
 
 
 class BenchmarkSpec(Strict):
-    """Content of `benchmark.yaml`.
+    """Content of `benchmark.yaml`: `name`, `title`, `metric`, `media` and `licence`, and more.
 
     Attributes:
         name: the dataset's name without the namespace; not a protocol's, `default`, or a name that
             ends in `-published`.
         title: what people call it, in English or by its own name.
         titles: the same in other languages, by `hdbench.common.texts.LANGUAGES`.
-        version: the dataset's version, `1.0.0`; that of a sample ends in `+sample`.
+        version: the dataset's version, at first `1.0.0`; that of a sample ends in `+sample`.
         metric: the metric's name; the namespace is left out.
-        headline: the figure used for ranking.
-        higher_is_better: the headline's direction.
+        headline: the figure used for ranking; without it, the metric's first one.
+        higher_is_better: the headline's direction; without it, as the metric declares it.
         protocols: protocol → the options of the metric that it has here, by their names; a protocol
             that is not named has none.
         ranked: whether its figures can rank models; if not, the Space has no leaderboard of it.
         media: the column that holds what a model is shown: an image, a list of images, a PDF, or a
             text, which follows the prompt.
-        split: the one split.
+        split: the one split; `test` without it.
         licence: an SPDX identifier, or `other` if none is stated.
         rights: why it may be published without an open licence; without it, it may not.
         citation: BibTeX.
@@ -268,6 +275,24 @@ class BenchmarkSpec(Strict):
     public_since: datetime.date | None = None
     canary: UUID | None = None
     item_name: ItemName | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_defaults(cls, values: Any) -> Any:
+        """Add what a benchmark may leave out, so that what is built from it says all."""
+        if not isinstance(values, dict):
+            return values
+        defaults = {"version": "1.0.0", "split": "test", "citation": "", "higher_is_better": True}
+        name = values.get("metric")
+        if isinstance(name, str) and bare(name) in METRICS:
+            figures = METRICS[bare(name)].figures
+            headline = values.get("headline", figures[0].name)
+            directions = {figure.name: figure.higher_is_better for figure in figures}
+            defaults |= {
+                "headline": headline,
+                "higher_is_better": directions.get(headline) is not False,
+            }
+        return defaults | values
 
     @field_validator("source")
     @classmethod

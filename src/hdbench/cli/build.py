@@ -10,6 +10,7 @@ from hdbench.benchmarks.building.builder import build as build_dataset
 from hdbench.benchmarks.building.builder import install_spaces
 from hdbench.benchmarks.building.checks.folder import refuse_errors
 from hdbench.benchmarks.building.checks.problems import CheckReport, FaultyFolderError
+from hdbench.benchmarks.building.drafts import write_drafts
 from hdbench.benchmarks.building.metadata import Built
 from hdbench.benchmarks.building.recipe import find_recipe, plain_folder
 from hdbench.benchmarks.building.results import build_results
@@ -103,11 +104,21 @@ def _files_of(folder: Path) -> list[str]:
 
 
 def _checked(names: Iterable[str], out: Path) -> list[CheckReport]:
-    """Check those of the names that are folders of the user's own."""
+    """Check those of the names that are folders of the user's own, and write what they lack."""
     folders = filter(None, map(plain_folder, names))
     try:
-        return [refuse_errors(folder, out) for folder in folders]
+        return [_completed(folder, out) for folder in folders]
     except FaultyFolderError as error:
         for line in lines_of(error.report):
             typer.echo(line, err=True)
         raise typer.Exit(2) from error
+
+
+def _completed(folder: Path, out: Path) -> CheckReport:
+    """Return what there is to look at in a folder without errors, with drafts of what it lacked."""
+    report = refuse_errors(folder, out)
+    drafts = write_drafts(folder)
+    if not drafts:
+        return report
+    say("{place}: drafts written: {names}: read them", place=folder, names=", ".join(drafts))
+    return refuse_errors(folder, out)

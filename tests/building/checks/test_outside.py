@@ -92,9 +92,9 @@ def test_a_folder_of_images_that_is_a_link(folder, assert_refused):
 
 
 @pytest.mark.parametrize("name", ["prompt.txt", "CHANGELOG.md", "README.zh.md", "notes.txt"])
-@pytest.mark.parametrize("led_to", ["history/anna.jsonl", "annotation.yaml"])
+@pytest.mark.parametrize("led_to", ["people/anna.jsonl", "authorities.yaml"])
 def test_a_link_to_who_annotated_what(name, led_to, folder, assert_refused):
-    (folder.path / "history").mkdir()
+    (folder.path / "people").mkdir()
     folder.write(led_to, SECRET)
     put(folder, name, lambda place: place.symlink_to(led_to))
     assert_refused("leads to what says who annotated what")
@@ -128,9 +128,9 @@ def test_a_link_within_the_folder_is_followed(folder, run_hdbench):
         ("files", ["images/../../secret"], "is not the name of a file in the benchmark's folder"),
         ("files", ["."], "is not the name of a file in the benchmark's folder"),
         ("files", ["images"], "would replace what hdbench writes under this name"),
-        ("files", ["history/anna.jsonl"], "is hidden or says who annotated what"),
-        ("files", ["./History/times/anna.jsonl"], "is hidden or says who annotated what"),
-        ("files", ["annotation.yaml"], "is hidden or says who annotated what"),
+        ("files", ["people/anna.jsonl"], "is hidden or says who annotated what"),
+        ("files", ["./People/times/anna.jsonl"], "is hidden or says who annotated what"),
+        ("files", ["authorities.yaml"], "is hidden or says who annotated what"),
         ("files", [".huggingface.yaml"], "is hidden or says who annotated what"),
         ("split", "../../x", "cannot be the name of a split"),
         ("split", "/tmp/x", "cannot be the name of a split"),

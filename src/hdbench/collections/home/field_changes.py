@@ -4,11 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hdbench.answers.cells import Kind, cell_of, is_of, value_of
+from hdbench.benchmarks.building.drafts import shape, titles_of
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.collections.home.collection import PROMPT, SCHEMA, Collection
-from hdbench.collections.new.prompt import shape
 from hdbench.collections.new.rules import COMPARE
-from hdbench.collections.new.schema import titles_of
 from hdbench.collections.new.writing import yaml_of
 from hdbench.collections.truth.item_state import Stage
 from hdbench.collections.truth.store import Store

@@ -16,6 +16,7 @@ from hdbench.answers.page_text.boxes import LINE_BOXES, as_column
 from hdbench.answers.records import Truth, Truths, mapped
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import Table
+from hdbench.benchmarks.building.drafts import draft_prompt, schema_of_records, titles_of
 from hdbench.benchmarks.building.licences import unusable
 from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.provenance import COLUMNS
@@ -25,9 +26,7 @@ from hdbench.benchmarks.truths import TRUTHS
 from hdbench.collections.new.drawing import Draw, draw
 from hdbench.collections.new.matching import match_truths, sampled
 from hdbench.collections.new.media import MediaFiles, find_media
-from hdbench.collections.new.prompt import draft_prompt
 from hdbench.collections.new.rules import Like, compared_exactly, find_like, rules_for
-from hdbench.collections.new.schema import schema_of_records, titles_of
 from hdbench.collections.new.truth_files import open_truth
 from hdbench.collections.new.whole import Whole, read_whole
 from hdbench.common.names import is_writable

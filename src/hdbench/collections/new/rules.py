@@ -13,9 +13,9 @@ from hdbench.answers.field_paths import field_paths
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.words import meanings, plain
 from hdbench.benchmarks.building.checks.values import dotted, is_blank, nodes_of
+from hdbench.benchmarks.building.drafts import transcribed
 from hdbench.benchmarks.names import full_name, recipe_names
 from hdbench.benchmarks.spec import BenchmarkSpec, read_spec
-from hdbench.collections.new.schema import transcribed
 from hdbench.common.folder_files import file_in, text_in
 from hdbench.common.jsonio import parse_file
 from hdbench.common.names import bare, did_you_mean

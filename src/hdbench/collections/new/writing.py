@@ -1,6 +1,5 @@
 """The folder of a new benchmark, written whole or not at all."""
 
-import datetime
 import json
 import shutil
 import tempfile
@@ -11,10 +10,9 @@ from typing import Any
 import yaml
 from PIL import Image
 
-from hdbench.about import __version__
 from hdbench.benchmarks.benchmark import METADATA
+from hdbench.benchmarks.building.drafts import draft_card
 from hdbench.benchmarks.building.media import MEDIA_FOLDERS
-from hdbench.benchmarks.markdown import markdown_templates
 from hdbench.benchmarks.provenance import IMPORTED, Provenance
 from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import MEDIA_KEYS
@@ -156,31 +154,21 @@ def text_of_item(path: Path) -> str:
         raise HdbenchError("{place}: not UTF-8: save it as UTF-8", place=path) from error
 
 
-def _cards(plan: CollectionPlan) -> Mapping[str, str]:
+def _cards(plan: CollectionPlan) -> dict[str, str]:
     """Return the card's template and the changelog."""
-    # They are Markdown, and the card has placeholders: the filters keep values from being either.
-    environment = markdown_templates("hdbench.collections.new")
     requested = plan.requested
-    values = {
-        "name": requested.name,
-        "language": requested.language,
-        "media": plan.media.kind,
-        "what": {"image": "images", "pages": "items with their pages", "pdf": "PDFs"}.get(
-            plan.media.kind, "texts"
-        ),
-        "metric": plan.spec["metric"],
-        "fields": plan.fields,
-        "origin": requested.truth.name if requested.truth else "",
-        "notes": [*_mapping(plan), *plan.notes],
-        "items": len(plan.media.items),
-        "truths": len(plan.truths),
-        "today": datetime.date.today().isoformat(),
-        "version": __version__,
-    }
-    return {
-        name: environment.get_template(f"{name}.j2").render(values)
-        for name in ("README.md", "CHANGELOG.md")
-    }
+    return draft_card(
+        plan.schema,
+        name=requested.name,
+        version=plan.spec["version"],
+        media=plan.media.kind,
+        metric=plan.spec["metric"],
+        language=requested.language,
+        origin=requested.truth.name if requested.truth else "",
+        notes=[*_mapping(plan), *plan.notes],
+        items=len(plan.media.items),
+        truths=len(plan.truths),
+    )
 
 
 def _mapping(plan: CollectionPlan) -> list[str]:

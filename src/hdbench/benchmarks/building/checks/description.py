@@ -31,14 +31,9 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,95}", re.ASCII)
 _EXAMPLES = {
     "name": "trade-cards",
     "title": "Trade cards",
-    "version": "1.0.0",
     "metric": "record_f1",
-    "headline": "f1_micro",
-    "higher_is_better": "true",
     "media": "image",
-    "split": "test",
     "licence": "cc-by-4.0",
-    "citation": '""',
 }
 
 COLUMN_TYPES = get_args(ColumnType)

@@ -16,11 +16,8 @@ from hdbench.errors import HdbenchError, os_reason
 
 PROMPT, SCHEMA, CHANGELOG = "prompt.txt", "answer.schema.json", "CHANGELOG.md"
 
-_EXAMPLES: dict[str, dict[str, Any]] = {
-    SCHEMA: {"example": '{"type": "object", "properties": {"title": {"type": "string"}}}'},
-    CARD: {"title": "{{ spec.title }}", "rows": "{{ rows }}"},
-}
-"""Examples in the remedies for missing files."""
+_CARD_EXAMPLE: dict[str, Any] = {"title": "{{ spec.title }}", "rows": "{{ rows }}"}
+"""Placeholders in the remedy for a card without YAML."""
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
@@ -61,7 +58,7 @@ def check_texts(
 
 
 def _read(folder: Path, name: str, problems: Problems, case: str = "") -> str | None:
-    if not is_usable(folder, name, problems, case, **_EXAMPLES.get(name, {})):
+    if not is_usable(folder, name, problems, case):
         return None
     path = folder / name
     try:
@@ -108,7 +105,7 @@ def _check_card(card: str, problems: Problems) -> None:
     try:
         _, front, body = card.split("---\n", 2)
     except ValueError:
-        problems.add("card_without_yaml", file=CARD, **_EXAMPLES[CARD])
+        problems.add("card_without_yaml", file=CARD, **_CARD_EXAMPLE)
         return
     try:
         if not isinstance(front_matter(front), dict):

@@ -6,17 +6,17 @@ from hypothesis import strategies as st
 
 from hdbench.answers.answer import Answer
 from hdbench.evaluation.items import score_items
-from hdbench.scoring.analysis.error_classes import (
+from hdbench.scoring.avisblatt_cer import AvisblattCer
+from hdbench.scoring.error_classes import (
     ERROR_CLASSES,
     classify,
     confused,
     errors,
+    form,
     form_counts,
     pair,
     summarise,
 )
-from hdbench.scoring.analysis.forms import form
-from hdbench.scoring.avisblatt_cer import AvisblattCer
 from hdbench.scoring.letters_f1 import LettersF1
 from hdbench.scoring.metric import OUTCOMES, FieldMatch
 from hdbench.scoring.record_f1 import RecordF1

@@ -23,7 +23,7 @@ from hdbench.report.leaderboard.tables import leaderboard_page
 from hdbench.report.page import report_page
 from hdbench.report.rendering import TEXTS
 from hdbench.scoring import METRICS
-from hdbench.scoring.figure_titles import figure_heading, figure_title
+from hdbench.scoring.metric import figure_heading, figure_title
 
 FOLDER = installed_folder("dataset_scripts")
 SENT = {

@@ -21,7 +21,7 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text
 from hdbench.evaluation.items import score_items
 from hdbench.report.audit.findings import MAKERS, audit
-from hdbench.scoring.analysis.forms import form
+from hdbench.scoring.error_classes import form
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 SCHEMA = Path(__file__).parents[2] / "dataset_scripts/zettelkatalog/answer.schema.json"

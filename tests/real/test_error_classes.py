@@ -23,7 +23,7 @@ from pathlib import Path
 
 from reference import letters_f1 as naive
 
-from hdbench.scoring.analysis.error_classes import ERROR_CLASSES, errors
+from hdbench.scoring.error_classes import ERROR_CLASSES, errors
 from hdbench.scoring.letters_f1 import LettersF1
 from hdbench.scoring.zettel_f1 import ZettelF1
 

@@ -15,7 +15,7 @@ from helpers.gold import (
 from real.conftest import BENCHMARKS
 
 from hdbench.scoring import make_metric
-from hdbench.scoring.letter_values import with_marks
+from hdbench.scoring.letters_f1 import with_marks
 
 pytestmark = pytest.mark.nightly
 

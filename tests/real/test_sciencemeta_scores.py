@@ -8,7 +8,7 @@ from reference import sciencemeta_accuracy as naive
 
 from hdbench.about import installed_folder
 from hdbench.integrations.compare import main, write_similarity_data_to_excel
-from hdbench.scoring.sequence_ratio import sequence_ratio
+from hdbench.scoring.sciencemeta_accuracy import sequence_ratio
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from hdbench.common.texts import LANGUAGES
 from hdbench.report.items import BANDS
 from hdbench.report.page import report_page
 from hdbench.report.rendering import TEXTS
-from hdbench.scoring.analysis.error_classes import ERROR_CLASSES
+from hdbench.scoring.error_classes import ERROR_CLASSES
 
 SAME_IN_BOTH = {
     *("Prompt", "TP", "FP", "FN", "F1", "TP, FP, FN", "documented", "published"),

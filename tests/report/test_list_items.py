@@ -10,7 +10,7 @@ from hdbench.errors import HdbenchError
 from hdbench.evaluation.files import read_result, write_results
 from hdbench.evaluation.items import score_items
 from hdbench.report.items import item_views
-from hdbench.scoring.analysis.error_classes import errors
+from hdbench.scoring.error_classes import errors
 from hdbench.scoring.metric import FieldMatch
 from hdbench.scoring.record_f1 import RecordF1
 

@@ -17,7 +17,7 @@ from hdbench.evaluation.error_counts import item_errors
 from hdbench.report import page
 from hdbench.report.items import MAX_TEXT, band, item_views, two_digits
 from hdbench.report.page import report_page
-from hdbench.scoring.figure_titles import figure_heading
+from hdbench.scoring.metric import figure_heading
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 VOID = {"meta", "img", "input", "wbr", "br", "link"}

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdbench.scoring.records.assignment import FEW, assign
-from hdbench.scoring.records.pairing import _without_crossing
+from hdbench.scoring.records.compare import _without_crossing
 
 
 def every_way(weights, row=0, taken=()):

@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdbench.scoring import METRICS, make_metric
-from hdbench.scoring.bibliographic import IDENTIFIERS
 from hdbench.scoring.metric import PROTOCOLS
-from hdbench.scoring.sciencemeta_accuracy import FIELDS, SciencemetaAccuracy
+from hdbench.scoring.sciencemeta_accuracy import FIELDS, IDENTIFIERS, SciencemetaAccuracy
 from hdbench.scoring.zettel_f1 import ZettelF1
 from hdbench.statistics.bootstrap import intervals
 from hdbench.statistics.resampling import StatisticsTable

@@ -1,4 +1,4 @@
-"""Untrusted text in the cells of an Excel sheet: shown, never run."""
+"""Tables that spreadsheets open, as CSV or Excel: untrusted text is shown in them, never run."""
 
 import codecs
 import csv
@@ -95,7 +95,7 @@ def cell_text(value: str, *, is_plain: bool = False) -> str:
     return units[: 2 * (MAX_CELL - len(note))].decode("utf-16-le", "ignore") + note
 
 
-# Tables as CSV that a spreadsheet opens and in which nothing is executed
+# CSV
 
 _FORMULA = re.compile(r"""((?:^|;)[\s"']*)(?=[=+\-@＝＋－＠])""")
 _APOSTROPHE = re.compile(r"""((?:^|;)[\s"']*)'(?=[=+\-@＝＋－＠])""")

@@ -1,4 +1,4 @@
-"""Images as all programs show them."""
+"""Images as all programs show them, and small pictures of them for HTML pages."""
 
 import base64
 import hashlib
@@ -18,7 +18,25 @@ from hdbench.common.extras import MissingExtraError
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 
-# Small pictures of a benchmark's media, to be embedded in an HTML page
+FORMATS = ("BMP", "GIF", "JPEG", "JPEG2000", "PNG", "PPM", "TIFF", "WEBP")
+"""Formats that untrusted files may be in. Pillow has readers for dozens of others, whatever a file
+is called; the one for EPS starts Ghostscript."""
+
+MAX_BYTES = 2**30
+"""Maximum size in bytes of a file."""
+
+
+def in_rgb(image: Image.Image) -> Image.Image:
+    """Return an image in RGB, on white paper where it is transparent."""
+    if image.mode.startswith("I;16"):  # which `convert` would make white above 255
+        image = image.convert("I").point(lambda value: value * (1 / 256)).convert("L")
+    if image.has_transparency_data:
+        image = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
+    return image.convert("RGB")
+
+
+# Small pictures of a benchmark's media, to be embedded in a page
 
 BUILT_FORMATS = ("JPEG", "PNG", "TIFF", "WEBP")
 """The formats that benchmarks are built from; Pillow's readers for others are not tried."""
@@ -279,21 +297,3 @@ def _picture(file: Path, width: int) -> ItemPicture:
     except HdbenchError:
         return ItemPicture(None, "damaged", file.name)
     return ItemPicture(uri, None if uri else "absent", file.name)
-
-
-FORMATS = ("BMP", "GIF", "JPEG", "JPEG2000", "PNG", "PPM", "TIFF", "WEBP")
-"""Formats that untrusted files may be in. Pillow has readers for dozens of others, whatever a file
-is called; the one for EPS starts Ghostscript."""
-
-MAX_BYTES = 2**30
-"""Maximum size in bytes of a file."""
-
-
-def in_rgb(image: Image.Image) -> Image.Image:
-    """Return an image in RGB, on white paper where it is transparent."""
-    if image.mode.startswith("I;16"):  # which `convert` would make white above 255
-        image = image.convert("I").point(lambda value: value * (1 / 256)).convert("L")
-    if image.has_transparency_data:
-        image = image.convert("RGBA")
-        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
-    return image.convert("RGB")

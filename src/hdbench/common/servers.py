@@ -1,4 +1,4 @@
-"""Servers: the sockets on which they listen, and their end soon after they are told to."""
+"""Servers: the sockets on which they listen, those for this machine alone, and their quick end."""
 
 import errno
 import logging

@@ -1,4 +1,4 @@
-"""Texts for readers, in each of the languages that hdbench has."""
+"""Texts and messages for readers, in each of the languages that hdbench has."""
 
 from collections.abc import Mapping
 from datetime import date

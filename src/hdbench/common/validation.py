@@ -1,4 +1,4 @@
-"""Read and check the files that people write: YAML, text, and values that must fit a model."""
+"""Reading and checking files that people write: YAML, text, and values that must fit a model."""
 
 import math
 import re

@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hdbench.answers.answer import LOST
-from hdbench.scoring.analysis.error_classes import (
+from hdbench.scoring.error_classes import (
     ErrorClass,
     ErrorSummary,
     errors,
     form_counts,
     summarise,
+    text_of,
 )
-from hdbench.scoring.analysis.forms import text_of
 from hdbench.scoring.metric import FieldMatch, Metric
 from hdbench.scoring.rates import f1
 

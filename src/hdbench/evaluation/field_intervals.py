@@ -4,7 +4,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from hdbench.scoring import make_metric
-from hdbench.scoring.field_rates import INDEX
+from hdbench.scoring.metric import INDEX
 
 if TYPE_CHECKING:
     from hdbench.evaluation.result import Result

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from hdbench.common.display.style import Plot
     from hdbench.common.display.table import RowTable
     from hdbench.evaluation.selection import Choice
-    from hdbench.scoring.analysis.error_classes import ErrorClass
+    from hdbench.scoring.error_classes import ErrorClass
     from hdbench.statistics.bootstrap import Effort, Interval, Intervals
 
 _UsedName = Annotated[str, StringConstraints(pattern="^(input_tokens|output_tokens|seconds)$")]

@@ -25,7 +25,7 @@ from hdbench.evaluation.parts import AnswersRead, DraftedItems, ScoredDataset, S
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.run_answers import RunAnswers
 from hdbench.evaluation.warning_texts import RunWarning, id_message
-from hdbench.scoring.canonical_form import canonical_value
+from hdbench.scoring.equality import canonical_value
 from hdbench.scoring.metric import Metric
 
 Exchange = Callable[[str | None, Any, dict[str, Any]], Any]

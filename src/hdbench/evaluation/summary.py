@@ -19,8 +19,7 @@ from hdbench.evaluation.warning_texts import (
     in_words,
     people_in_words,
 )
-from hdbench.scoring.figure_titles import figure_heading, figure_title
-from hdbench.scoring.metric import higher_is_better, judging_figure
+from hdbench.scoring.metric import figure_heading, figure_title, higher_is_better, judging_figure
 
 if TYPE_CHECKING:
     from hdbench.statistics.bootstrap import Interval

@@ -9,7 +9,7 @@ from hdbench.answers.ids import IdDifference
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.titles import Titles
 from hdbench.common.texts import Texts
-from hdbench.scoring.figure_titles import figure_title
+from hdbench.scoring.metric import figure_title
 
 _TEXTS = Texts(Path(__file__).with_name("texts"))
 

@@ -13,7 +13,7 @@ from typing import Any
 from hdbench.common.csv_and_excel import workbook_into, write_text
 from hdbench.common.jsonio import read_jsonl, write_whole
 from hdbench.errors import HdbenchError
-from hdbench.scoring.sequence_ratio import as_text, field_similarity
+from hdbench.scoring.sciencemeta_accuracy import as_text, field_similarity
 
 MAX_ROWS = 1_048_576
 """Maximum number of rows in a sheet, including the header."""

@@ -11,7 +11,7 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.pictures import cut_out
 from hdbench.evaluation.error_counts import error_summary
 from hdbench.evaluation.result import Result
-from hdbench.scoring.analysis.error_classes import ConfusionExample
+from hdbench.scoring.error_classes import ConfusionExample
 
 AROUND = 0.08
 """Share of a line that is shown on each side of where a word should be by its letters."""

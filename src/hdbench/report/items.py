@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from hdbench.answers.answer import LOST
 from hdbench.common.display.differences import PageLine, Piece, TextPart, differences, page_lines
-from hdbench.scoring.analysis.error_classes import ErrorClass
-from hdbench.scoring.analysis.forms import field_name, text_of
+from hdbench.scoring.error_classes import ErrorClass, field_name, text_of
 from hdbench.scoring.metric import FieldMatch, Metric
 
 _OF_LIST = re.compile(r".*\[\d+\](?=\.)", re.DOTALL)

@@ -25,9 +25,7 @@ from hdbench.report.examples import example_pictures
 from hdbench.report.items import BANDS, ItemView, cut, item_views
 from hdbench.report.rendering import TEXTS, render
 from hdbench.report.truth_errors import truth_error_url
-from hdbench.scoring.field_rates import INDEX
-from hdbench.scoring.figure_titles import figure_heading
-from hdbench.scoring.metric import Outcome
+from hdbench.scoring.metric import INDEX, Outcome, figure_heading
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, Intervals
 
 MAX_ITEMS = 2_000

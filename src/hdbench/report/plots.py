@@ -32,8 +32,8 @@ from hdbench.common.display.style import (
 from hdbench.common.display.words import axis_label
 from hdbench.evaluation.result import Result
 from hdbench.report.rendering import TEXTS
-from hdbench.scoring.analysis.error_classes import ERROR_CLASSES
-from hdbench.scoring.figure_titles import figure_heading, figure_title
+from hdbench.scoring.error_classes import ERROR_CLASSES
+from hdbench.scoring.metric import figure_heading, figure_title
 from hdbench.statistics.bootstrap import Interval
 
 MAX_BARS = 30

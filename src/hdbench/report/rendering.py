@@ -16,7 +16,7 @@ from hdbench.common.display.sheets import BASE, TOKENS, icon
 from hdbench.common.templates import html_templates
 from hdbench.common.texts import Texts, decimal, grouped, numbers_of
 from hdbench.errors import escaped
-from hdbench.scoring.figure_titles import figure_heading, figure_title
+from hdbench.scoring.metric import figure_heading, figure_title
 
 TEXTS = Texts(Path(__file__).with_name("texts"))
 """The texts of the pages; they may hold HTML."""

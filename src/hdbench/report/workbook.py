@@ -16,9 +16,8 @@ from hdbench.evaluation.result import Result
 from hdbench.evaluation.run_info import NO_RUN, subset_in_words
 from hdbench.evaluation.summary import ResultSummary
 from hdbench.report.tables import Cell, direction, error_rows, field_rows, item_rows, text
-from hdbench.scoring.analysis.error_classes import ERROR_CLASSES
-from hdbench.scoring.figure_titles import figure_title
-from hdbench.scoring.metric import figure_of
+from hdbench.scoring.error_classes import ERROR_CLASSES
+from hdbench.scoring.metric import figure_of, figure_title
 from hdbench.statistics.bootstrap import Intervals, method_in_words
 
 MAX_ROWS = 100_000

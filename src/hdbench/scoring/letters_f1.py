@@ -5,14 +5,17 @@ The method is that of the business letters benchmark (RISE, University of Basel,
 computed with. Wherever the two differ, it is noted.
 """
 
+import ast
 import math
-from collections.abc import Mapping, Sequence
+import reprlib
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
+from hdbench.common.bounds import MAX_DEPTH
+from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError
-from hdbench.scoring.letter_persons import PreparedPersons, names_in, prepare_persons
-from hdbench.scoring.letter_values import as_text, first_text, metadata, parts, read_marks
 from hdbench.scoring.metric import (
     ANSWERED,
     COUNTED,
@@ -32,6 +35,198 @@ from hdbench.scoring.metric import (
 )
 from hdbench.scoring.person_names import read_name
 from hdbench.scoring.rates import added, counts_and_rates, f1, plain, ratio, rounded, truncated
+
+# Reading an answer about a letter: the object that holds it, and the values of a key
+
+_LONGEST_LITERAL = 10_000
+"""Maximum number of characters in a Python literal: Python's own parser is not safe at every
+length."""
+
+_MARKS = {"correspondence": ("<<", ">>"), "function": ("<", ">")}
+"""What a person was inferred from → the brackets around the name in the description's texts."""
+
+
+def metadata(record: dict[str, Any] | None) -> dict[str, Any]:
+    """The object that holds the categories; an empty one if there is none."""
+    inner = record.get("metadata", record) if record else {}
+    if isinstance(inner, str):
+        inner = _read_object(inner)
+    return inner if isinstance(inner, dict) else {}
+
+
+def _read_object(text: str) -> Any:
+    """The value of a text that is JSON or a Python literal; None if it is neither."""
+    try:
+        return parse_json(text)
+    except ValueError:
+        pass
+    if len(text) > _LONGEST_LITERAL or sum(map(text.count, "([{")) > MAX_DEPTH:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's parser warns about odd escapes
+            return ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+
+
+def parts(value: Any) -> list[Any]:
+    """The items of a list, or of a text in which `|` separates them; otherwise the value itself."""
+    if isinstance(value, str):
+        return value.split("|")
+    return value if isinstance(value, list) else [value]
+
+
+def first_text(value: Any) -> str | None:
+    """The first value, as the published results took it: only null and "null" count as none."""
+    first = next(iter(parts(value)), None)
+    return None if first is None or as_text(first) == "null" else as_text(first)
+
+
+def as_text(value: Any) -> str:
+    """A value as text without white space around it."""
+    if isinstance(value, str):
+        return value.strip()
+    return str(value) if isinstance(value, int | float) else reprlib.repr(value)
+
+
+def read_marks(name: str) -> tuple[str, str | None]:
+    """Return a name without the brackets of an inferred person, and what they say.
+
+    Example:
+        >>> read_marks("<Muster, Hans>"), read_marks("<<Muster, Maria>>"), read_marks("Muster")
+        (('Muster, Hans', 'function'), ('Muster, Maria', 'correspondence'), ('Muster', None))
+    """
+    for inferred, (opening, closing) in _MARKS.items():
+        if name.startswith(opening) and name.endswith(closing):
+            return name[len(opening) : -len(closing)].strip(), inferred
+    return name, None
+
+
+def with_marks(name: str, inferred: str) -> str:
+    """Return the name of an inferred person in the brackets that say what it was inferred from."""
+    opening, closing = _MARKS[inferred]
+    return f"{opening}{name}{closing}"
+
+
+# The persons of a letter's ground truth, and what each of them may be called
+
+
+class PreparedPersons(NamedTuple):
+    """The persons of one category of a letter.
+
+    Attributes:
+        names: each person's name.
+        known_as: name or alternate name → the names of the persons who have it.
+        surnames: surname → the names of the persons who have it.
+        left_out: the names of inferred persons that do not count, with their marks.
+    """
+
+    names: tuple[str, ...]
+    known_as: dict[str, tuple[str, ...]]
+    surnames: dict[str, tuple[str, ...]]
+    left_out: frozenset[str]
+
+
+def prepare_persons(
+    category: str, persons: Any, wanted: Mapping[str | None, bool], *, published: bool
+) -> PreparedPersons:
+    """The persons of one category of a ground truth.
+
+    Args:
+        category: the category.
+        persons: its value: a list of persons, or one. A person is an object or a name, which may
+            have marks; a text can have several names, with `|` between them.
+        wanted: what a person was inferred from, None if it was not → whether it counts.
+        published: whether the protocol is `published`.
+
+    Raises:
+        HdbenchError: a person is neither a name nor an object with a text as its name and a list
+            of alternate names, or was inferred from something unknown.
+    """
+    names: dict[str, None] = {}
+    known_as: dict[str, dict[str, None]] = {}
+    surnames: dict[str, dict[str, None]] = {}
+    bare: dict[str, str] = {}
+    left_out: set[str] = set()
+    for person in parts(persons):
+        if person is None:
+            continue
+        authority_name, others, inferred = _person(category, person)
+        name = authority_name.strip()
+        if name in ("", "null", "None"):
+            continue
+        texts = _known_as(authority_name, others, published=published)
+        marked = {} if inferred is None else {with_marks(text, inferred): text for text in texts}
+        if not wanted[inferred]:
+            left_out.update(marked)
+            continue
+        names[name] = None
+        bare |= marked
+        for text in texts:
+            known_as.setdefault(text, {})[name] = None
+            if surname := read_name(text).surname:
+                surnames.setdefault(surname, {})[name] = None
+    known_as |= {marked: known_as[text] for marked, text in bare.items()}
+    return PreparedPersons(
+        tuple(names),
+        {text: tuple(found) for text, found in known_as.items()},
+        {surname: tuple(found) for surname, found in surnames.items()},
+        frozenset(left_out),
+    )
+
+
+def names_in(persons: Any, wanted: Mapping[str | None, bool]) -> Iterator[Any]:
+    """Yield the names of an answer's persons: texts as they are, and the names of objects.
+
+    Args:
+        persons: a list of persons, one person, or a text in which `|` separates names.
+        wanted: see `prepare_persons`; an object whose `inferred` is not wanted is left out.
+    """
+    for person in parts(persons):
+        if not (isinstance(person, dict) and "name" in person):
+            yield person
+        elif not any(
+            person.get("inferred") == inferred and not counts for inferred, counts in wanted.items()
+        ):
+            yield person["name"]
+
+
+def _known_as(name: str, others: list[str], *, published: bool) -> Iterable[str]:
+    """Return what a person may be called."""
+    if not published:
+        return {text.strip() for text in (name, *others)} - {"", "null", "None"}
+    # The published ground truths have the name without the spaces that the authority file has
+    # around it, so such a person was not found there, and the alternate names were not known.
+    return {name, *others} if name == name.strip() else {name.strip()}
+
+
+def _person(category: str, person: Any) -> tuple[str, list[str], str | None]:
+    """A person's name and alternate names, as the authority file has them, and the inference."""
+    if isinstance(person, str):
+        text, inferred = read_marks(person.strip())
+        return text, [], inferred
+    if not isinstance(person, dict) or person.get("inferred") not in (
+        None,
+        "function",
+        "correspondence",
+    ):
+        raise HdbenchError(
+            "{category}: {person} is not a person of a ground truth",
+            category=category,
+            person=reprlib.repr(person),
+        )
+    name, others = person.get("name"), person.get("alternateName")
+    others = [] if others is None else others
+    if not isinstance(name, str | None) or not isinstance(others, list):
+        raise HdbenchError(
+            "{category}: {person} must have a name and a list of names",
+            category=category,
+            person=reprlib.repr(person),
+        )
+    others = [other for other in others if isinstance(other, str)]
+    return name or "", others, person.get("inferred")
+
 
 PERSONS = ("sender_persons", "receiver_persons")
 CATEGORIES = ("send_date", *PERSONS)

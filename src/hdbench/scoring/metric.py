@@ -1,16 +1,19 @@
 """What every metric is: pure functions from ground truth and answer to counts, and to rates."""
 
 import math
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 from hdbench.common.names import did_you_mean
+from hdbench.common.texts import Texts
 from hdbench.errors import HdbenchError, Message
-from hdbench.scoring.canonical_form import canonical_value
-from hdbench.scoring.rates import numbers
+from hdbench.scoring.equality import canonical_value
+from hdbench.scoring.rates import counts_and_rates, f1, numbers, ratio
 
 ProtocolName = Literal["documented", "published"]
 Coverage = Literal["answered", "unanswered", "unparsable"]
@@ -288,7 +291,7 @@ class Metric(ABC):
     def canonical(self, value: Any) -> Any:
         """A value in the form in which it is compared; the value itself if it has that form.
 
-        Under `published` every value has; see `hdbench.scoring.canonical_form`.
+        Under `published` every value has; see `hdbench.scoring.equality`.
         """
         return value if self._published else canonical_value(value)
 
@@ -529,3 +532,85 @@ def check_flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise HdbenchError("{name}: {value} is not true or false", name=name, value=repr(value))
     return value
+
+
+# Titles of figures, for readers; files, commands and programs use the names
+
+_TEXTS = Texts(Path(__file__).with_name("texts"))
+
+
+def figure_title(name: str, language: str = "en") -> str:
+    """Return what a figure is called in a text; its name if it is from another package's metric.
+
+    Example:
+        >>> figure_title("cer", "de"), figure_title("their_rate", "de")
+        ('Zeichenfehlerrate', 'their_rate')
+    """
+    return _TEXTS.text(name, language) if name in _TEXTS.english else name
+
+
+def figure_heading(name: str, language: str = "en") -> str:
+    """Return a figure's title as a heading or the beginning of a sentence.
+
+    Example:
+        >>> figure_heading("cer"), figure_heading("their_rate")
+        ('Character error rate', 'their_rate')
+    """
+    title = figure_title(name, language)
+    return title[:1].upper() + title[1:] if name in _TEXTS.english else name
+
+
+# Figures of fields that are right or wrong one by one: what Record F1 and Zettel F1 share
+
+INDEX = re.compile(r"\[\d+\]")
+
+Outcomes = Mapping[Outcome, Mapping[str, float]]
+"""How often each field had each outcome; fractions where items are weighted."""
+
+
+def rates_of_fields(outcomes: Outcomes) -> dict[str, dict[str, Any]]:
+    """Field → unweighted counts, precision, recall, F1; the items of a list as one field.
+
+    Example:
+        >>> rates_of_fields({"correct": {"e[0].n": 2}, "missing": {"e[1].n": 1}})["e.n"]["recall"]
+        0.6666666666666666
+    """
+    counts: dict[str, dict[Outcome, float]] = {}
+    for outcome, paths in outcomes.items():
+        for path, count in paths.items():
+            of = counts.setdefault(INDEX.sub("", path), dict.fromkeys(OUTCOMES, 0))
+            of[outcome] += count
+    return {field: _rates_of(counts[field]) for field in sorted(counts)}
+
+
+def _rates_of(outcomes: Mapping[Outcome, float]) -> dict[str, Any]:
+    tp = outcomes["correct"]
+    fp = outcomes["substituted"] + outcomes["spurious"]
+    fn = outcomes["substituted"] + outcomes["missing"]
+    return counts_and_rates(tp, fp, fn)
+
+
+def micro_rates_without(
+    outcomes: Outcomes, field: str, weight: Callable[[str], float]
+) -> dict[str, float]:
+    """The micro rates without a field.
+
+    Args:
+        outcomes: same as in `rates_of_fields`.
+        field: one of its fields.
+        weight: gives the weight of a path.
+    """
+    correct, substituted, missing, spurious = (
+        math.fsum(
+            count * weight(path)
+            for path, count in outcomes[outcome].items()
+            if INDEX.sub("", path) != field
+        )
+        for outcome in OUTCOMES
+    )
+    tp, fp, fn = correct, substituted + spurious, substituted + missing
+    return {
+        "f1_micro": f1(tp, fp, fn),
+        "precision_micro": ratio(tp, tp + fp),
+        "recall_micro": ratio(tp, tp + fn),
+    }

@@ -5,15 +5,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from hdbench.scoring.canonical_form import OtherFormError
-from hdbench.scoring.checked_options import added_plainly, renamed
-from hdbench.scoring.field_rates import INDEX, micro_rates_without, rates_of_fields
+from hdbench.scoring.equality import OtherFormError
 from hdbench.scoring.metric import (
     ANSWERED,
     COUNTED,
     COUNTS,
     EFFORT,
     FIELD_FIGURES,
+    INDEX,
     OUTCOMES,
     PERFECT,
     REQUESTED,
@@ -25,13 +24,15 @@ from hdbench.scoring.metric import (
     Outcome,
     RecordOutcome,
     figure_names,
+    micro_rates_without,
+    rates_of_fields,
 )
+from hdbench.scoring.options import added_plainly, renamed
 from hdbench.scoring.rates import cached_f1, f1, only_if, plain, ratio, rounded, truncated
 from hdbench.scoring.records.by_path import ByPath, compare_by_path
 from hdbench.scoring.records.compare import Fields, Pair, compare_fields, joined, pairs
 from hdbench.scoring.records.options import DEFAULTS, read_options
-from hdbench.scoring.records.patterns import as_written, segments_of
-from hdbench.scoring.records.tree import Record, most_compared, take_apart
+from hdbench.scoring.records.tree import Record, as_written, most_compared, segments_of, take_apart
 
 RECORDS = ("records_found", "records_missed", "records_invented")
 

@@ -7,11 +7,14 @@ published, and treats an answer that is only an error as a record.
 """
 
 import math
+import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
+from hdbench.common.bounds import MAX_DEPTH
+from hdbench.common.jsonio import is_too_deep
 from hdbench.errors import HdbenchError
-from hdbench.scoring.bibliographic import IDENTIFIERS, canonical, names, normalize
 from hdbench.scoring.metric import (
     ANSWERED,
     COUNTS,
@@ -30,7 +33,177 @@ from hdbench.scoring.metric import (
     check_flag,
 )
 from hdbench.scoring.rates import added, is_any, mean, only_if, plain, ratio, truncated
-from hdbench.scoring.sequence_ratio import as_text, field_similarity, is_too_long
+
+# Forms of a bibliographic field in which the same thing is equal however it is written
+
+IDENTIFIERS = ("doi", "isbn", "pub_time")
+"""The fields that `canonical` knows."""
+
+_DOI_PREFIX = re.compile(r"(?:https?://)?(?:dx\.|www\.)?doi\.org/|doi:?")
+_ISBN_PREFIX = re.compile(r"isbn(?:-?1[03](?=[\s:]))?")
+_SEPARATOR = re.compile(r"[,;、|/]")
+_NAME_SEPARATOR = re.compile(r"[,;、|]")
+_NO_ISBN = re.compile(r"[^0-9x]")
+_ISBN_10 = re.compile(r"[0-9]{9}[0-9x]")
+_YEAR = re.compile(r"(?<![0-9])[0-9]{4}(?![0-9])")
+
+
+def normalize(text: str) -> str:
+    r"""A text in Unicode's NFKC form, each run of white space as one space, none at the ends.
+
+    Example:
+        >>> normalize("选辑（文史部分）\n")
+        '选辑(文史部分)'
+    """
+    return " ".join(unicodedata.normalize("NFKC", text).split())
+
+
+def canonical(field: str, text: str) -> str:
+    """An identifier in one form, however it was written.
+
+    A DOI: without white space, resolver or `doi:`, and final punctuation. An ISBN: each of those
+    that the text lists, as 13 digits. A `pub_time`: its first four-digit year. Text in which
+    nothing of the kind is found is only normalised. Case is folded.
+
+    Args:
+        field: one of `IDENTIFIERS`.
+        text: the field's text.
+
+    Returns:
+        The canonical form, empty only for blank text.
+
+    Example:
+        >>> canonical("doi", "https://doi.org/10.1186/S41038-017-0090-Z.")
+        '10.1186/s41038-017-0090-z'
+        >>> canonical("isbn", "3-16-148410-X") == canonical("isbn", "ISBN 978-3-16-148410-0")
+        True
+        >>> canonical("pub_time", "2021年5月")
+        '2021'
+    """
+    plain = normalize(text).casefold()
+    if field == "doi":
+        canonical_text = _DOI_PREFIX.sub("", "".join(plain.split()), count=1).rstrip(".,;")
+    elif field == "isbn":
+        parts = (_NO_ISBN.sub("", _ISBN_PREFIX.sub("", part)) for part in _SEPARATOR.split(plain))
+        canonical_text = ",".join(sorted({_isbn_13(part) for part in parts if part}))
+    else:
+        year = _YEAR.search(plain)
+        canonical_text = year.group() if year else ""
+    return canonical_text or plain
+
+
+def names(text: str) -> frozenset[str]:
+    """The names or keywords that a text lists, without order.
+
+    They are separated by commas, semicolons, `、` or bars; they are normalised, and case is folded.
+
+    Example:
+        >>> sorted(names("MIHAI Carmen,Grosu Catalin， "))
+        ['grosu catalin', 'mihai carmen']
+    """
+    parts = (part.strip() for part in _NAME_SEPARATOR.split(normalize(text).casefold()))
+    return frozenset(part for part in parts if part)
+
+
+def _isbn_13(isbn: str) -> str:
+    """A valid 10-digit ISBN as the 13-digit one; anything else as it is."""
+    if not _ISBN_10.fullmatch(isbn):
+        return isbn
+    digits = [10 if sign == "x" else int(sign) for sign in isbn]
+    if sum(weight * digit for weight, digit in zip(range(10, 0, -1), digits, strict=True)) % 11:
+        return isbn
+    longer = "978" + isbn[:9]
+    weighted = sum(int(sign) * (3 if position % 2 else 1) for position, sign in enumerate(longer))
+    return longer + str(-weighted % 10)
+
+
+# How alike two texts of a field are: the ratio of `difflib.SequenceMatcher`, computed faster
+
+try:
+    from cydifflib import SequenceMatcher  # difflib's own procedure, compiled
+except ImportError:  # there is no wheel for Python 3.14 yet
+    from difflib import SequenceMatcher
+
+MAX_PAIRS = 10**8
+"""The maximum product of two texts' lengths for them to be compared: 10,000 characters each. The
+longest field of the benchmark has a few thousand."""
+
+
+def as_text(value: Any) -> str:
+    """A field's value as the text to compare: for null the empty text, otherwise its `str()`.
+
+    Raises:
+        HdbenchError: it is an object or list that is nested too deep.
+
+    Example:
+        >>> as_text(1917), as_text(None)
+        ('1917', '')
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict | list) and is_too_deep(value):
+        raise HdbenchError("a field's value is nested more than {most} deep", most=MAX_DEPTH)
+    return "" if value is None else str(value)
+
+
+def is_too_long(a: str, b: str) -> bool:
+    """Return whether comparing two texts would take unbounded time."""
+    return len(a) * len(b) > MAX_PAIRS
+
+
+def field_similarity(reference: str, prediction: str, *, autojunk: bool = True) -> float:
+    """Return how alike two texts of a field are, ignoring case. Not symmetric.
+
+    1.0 if they are equal; 0.0 if one is empty; 1.0 if they are equal in lower case; otherwise
+    difflib's ratio of them in lower case, `2 * matching characters / characters of both`, to three
+    decimals. 0.0 if they are too long to be compared.
+
+    The description does not say that similarities are rounded before any mean is taken, but only
+    then do the figures of its published example come out.
+
+    Args:
+        reference: the reference text.
+        prediction: the answer's text.
+        autojunk: same as in `difflib.SequenceMatcher`.
+
+    Returns:
+        A similarity from 0.0 to 1.0, higher is better.
+
+    Example:
+        >>> field_similarity("Springer Nature", "springer")
+        0.696
+    """
+    if reference == prediction:
+        return 1.0
+    if not reference or not prediction:
+        return 0.0
+    a, b = reference.lower(), prediction.lower()
+    if a == b:
+        return 1.0
+    if is_too_long(reference, prediction):
+        return 0.0
+    return round(sequence_ratio(a, b, autojunk=autojunk), 3)
+
+
+def sequence_ratio(a: str, b: str, *, autojunk: bool = True) -> float:
+    """Exactly `difflib.SequenceMatcher(None, a, b, autojunk).ratio()`. Not symmetric.
+
+    Args:
+        a: the first text.
+        b: the second text; from 200 characters on, `autojunk` begins no match with a character that
+            makes up more than about one in a hundred of it.
+        autojunk: same as in difflib.
+
+    Returns:
+        A ratio from 0.0 to 1.0, higher is better; 1.0 for two empty texts.
+
+    Example:
+        >>> sequence_ratio("abcd", "bcde")
+        0.75
+    """
+    ratio: float = SequenceMatcher(None, a, b, autojunk).ratio()
+    return ratio
+
 
 _PAPER = ("doi", "title", "author", "keyword", "abstract", "pub_time")
 _BOOK = ("isbn", "title", "author", "abstract", "category", "pub_time", "publisher")

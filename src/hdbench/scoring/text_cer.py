@@ -9,13 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 from hdbench.errors import HdbenchError
-from hdbench.scoring.checked_options import (
-    added_plainly,
-    one_of,
-    read_digits,
-    read_figures,
-    renamed,
-)
+from hdbench.scoring.equality import Normalizer, similarity
 from hdbench.scoring.metric import (
     EFFORT,
     Corrected,
@@ -30,17 +24,26 @@ from hdbench.scoring.metric import (
     check_list,
     figure_names,
 )
-from hdbench.scoring.normalize import Normalizer
+from hdbench.scoring.options import (
+    added_plainly,
+    one_of,
+    read_digits,
+    read_figures,
+    renamed,
+)
 from hdbench.scoring.rates import only_if, ratio, rounded, truncated
-from hdbench.scoring.similarity import similarity
-from hdbench.scoring.transcriptions.options import (
+from hdbench.scoring.transcriptions import (
     DEFAULTS,
     RATES,
+    Invented,
+    Text,
+    is_xml,
+    page_texts,
+    pages_of,
     read_steps,
     read_texts,
     read_watched,
 )
-from hdbench.scoring.transcriptions.texts import Invented, Text, is_xml, page_texts, pages_of
 
 _PAGE_BREAK = re.compile(r"\f|^---[ \t]*$", re.MULTILINE)
 

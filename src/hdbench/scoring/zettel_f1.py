@@ -12,8 +12,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 from hdbench.errors import HdbenchError
-from hdbench.scoring.canonical_form import OtherFormError
-from hdbench.scoring.field_rates import micro_rates_without, rates_of_fields
+from hdbench.scoring.equality import OtherFormError
 from hdbench.scoring.flatten import Leaves, flatten, without_parents
 from hdbench.scoring.metric import (
     ANSWERED,
@@ -31,12 +30,13 @@ from hdbench.scoring.metric import (
     Metric,
     Outcome,
     ValueForm,
+    micro_rates_without,
+    rates_of_fields,
 )
 from hdbench.scoring.rates import cached_f1, f1, plain, ratio, truncated
 from hdbench.scoring.records.compare import Fields, compare_fields
 from hdbench.scoring.records.options import read_rules
-from hdbench.scoring.records.patterns import as_written
-from hdbench.scoring.records.tree import Check, take_apart
+from hdbench.scoring.records.tree import Check, as_written, take_apart
 
 _LEFT_OUT = re.compile(
     r"examination($|\.|\[)|publication\.reprint_note$|library_reference\.publication_number$"

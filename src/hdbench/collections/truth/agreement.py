@@ -12,13 +12,10 @@ from hdbench.benchmarks.benchmark import PEOPLE
 from hdbench.benchmarks.building.recipe import Recipe
 from hdbench.benchmarks.spec import read_spec
 from hdbench.collections.truth.double import ReadByAll, read_doubly_read
-from hdbench.scoring.field_rates import INDEX
-from hdbench.scoring.metric import Metric
-from hdbench.scoring.records.compare import joined
+from hdbench.scoring.metric import INDEX, Metric
+from hdbench.scoring.records.compare import joined, pair_items
 from hdbench.scoring.records.options import read_rules
-from hdbench.scoring.records.pairing import pair_items
-from hdbench.scoring.records.patterns import as_written
-from hdbench.scoring.records.tree import PathRules, Record, take_apart
+from hdbench.scoring.records.tree import PathRules, Record, as_written, take_apart
 from hdbench.statistics.agreement import Unit, ceiling, field_agreement
 from hdbench.statistics.bootstrap import METHOD
 

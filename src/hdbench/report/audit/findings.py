@@ -10,10 +10,9 @@ from hdbench.answers.answer import LOST
 from hdbench.errors import HdbenchError, Message, shortened
 from hdbench.evaluation.result import Result
 from hdbench.report.audit.models import MAKERS, AskedRun, ask
-from hdbench.scoring.analysis.error_classes import classify, pair
-from hdbench.scoring.analysis.forms import column_of, field_name, form, text_of
+from hdbench.scoring.equality import similarity
+from hdbench.scoring.error_classes import classify, column_of, field_name, form, pair, text_of
 from hdbench.scoring.metric import FieldMatch, Metric, Outcome, ValueForm
-from hdbench.scoring.similarity import similarity
 from hdbench.statistics.comparison import check_comparable
 
 _ENTRY = re.compile(r"\](?=\.)")
@@ -39,7 +38,7 @@ class Finding:
             an answer: `missing`: it lacks the value, `invented`: the models read nothing there,
             `truncated`: it is a part of the value, `over_specified`: the value is a part of it,
             `other_field`: it is what another field has; for the others see
-            `hdbench.scoring.analysis.error_classes`.
+            `hdbench.scoring.error_classes`.
     """
 
     id: str
@@ -101,8 +100,8 @@ def audit(runs: Mapping[str, Result]) -> Audit:
       person in a letter or one of a page's entries: it may have been overlooked. What an entry
       lacks is contradicted by a value in the entries that the metric paired with it. Persons are
       paired with those in the ground truth that are like them; see
-      `hdbench.scoring.analysis.error_classes.pair`. A lost answer contradicts nothing.
-    - **One value**: the same `hdbench.scoring.analysis.forms.form`, so that `8°` and `in-8` do not
+      `hdbench.scoring.error_classes.pair`. A lost answer contradicts nothing.
+    - **One value**: the same `hdbench.scoring.error_classes.form`, so that `8°` and `in-8` do not
       split the vote; the most common spelling is shown, and in a tie, that of the best model.
     - **Most**: more than half of all good models, including those with other values.
     - **By several makers**: by `MAKERS` or more; see `hdbench.report.audit.models.maker_of`.

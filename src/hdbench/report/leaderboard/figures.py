@@ -11,7 +11,7 @@ from hdbench.common.display.marks import heat_table, picture
 from hdbench.common.display.words import Cost
 from hdbench.report.leaderboard.boards import Board, BoardRow
 from hdbench.report.leaderboard.words import say
-from hdbench.scoring.figure_titles import figure_heading
+from hdbench.scoring.metric import figure_heading
 
 MAX_FIELDS = 60
 """Maximum number of fields shown: a model can invent any number."""

@@ -9,7 +9,7 @@ from hdbench.common.display.rows import Dot, Point
 from hdbench.common.display.scatter import scatter
 from hdbench.common.display.style import TWO_COLUMNS, Plot
 from hdbench.common.display.words import Cost, say
-from hdbench.scoring.figure_titles import figure_heading
+from hdbench.scoring.metric import figure_heading
 
 if TYPE_CHECKING:
     from hdbench.report.leaderboard.boards import Board, BoardRow

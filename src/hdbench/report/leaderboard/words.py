@@ -10,7 +10,7 @@ from hdbench.errors import escaped
 from hdbench.evaluation.run_info import subset_in_words
 from hdbench.evaluation.warning_texts import in_words
 from hdbench.report.leaderboard.boards import Board, BoardRow
-from hdbench.scoring.figure_titles import figure_title
+from hdbench.scoring.metric import figure_title
 from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
 from hdbench.statistics.comparison import two_sentences
 

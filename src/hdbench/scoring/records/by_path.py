@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
+from hdbench.scoring.equality import similarity
 from hdbench.scoring.records.compare import Fields
-from hdbench.scoring.records.patterns import segments_of
-from hdbench.scoring.records.tree import PathRules
-from hdbench.scoring.similarity import similarity
+from hdbench.scoring.records.tree import PathRules, segments_of
 
 _INDEX = re.compile(r"\d{1,9}")  # int() refuses thousands of digits, which a key may have
 

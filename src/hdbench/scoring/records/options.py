@@ -6,13 +6,18 @@ from functools import cached_property, partial
 from typing import Any, get_args
 
 from hdbench.errors import HdbenchError
-from hdbench.scoring.checked_options import number, one_of, read_digits, read_figures
-from hdbench.scoring.normalize import OF_VALUES, Normalizer, normalizer
+from hdbench.scoring.equality import OF_VALUES, Normalizer, normalizer, similarity
+from hdbench.scoring.options import number, one_of, read_digits, read_figures
 from hdbench.scoring.records.by_path import ByPath
-from hdbench.scoring.records.patterns import Patterns, by_pattern, segments_of
-from hdbench.scoring.records.tree import ListMode, PathRules, unwritable_paths
+from hdbench.scoring.records.tree import (
+    ListMode,
+    PathRules,
+    Patterns,
+    by_pattern,
+    segments_of,
+    unwritable_paths,
+)
 from hdbench.scoring.records.values import Comparator, comparator, has_parameters
-from hdbench.scoring.similarity import similarity
 
 DEFAULTS: dict[str, Any] = {
     "lists": "aligned",

@@ -20,8 +20,7 @@ from hdbench.errors import HdbenchError, changed, escaped
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.run_info import read_run_info, run_name
 from hdbench.report.items import cut
-from hdbench.scoring.figure_titles import figure_title
-from hdbench.scoring.metric import higher_is_better
+from hdbench.scoring.metric import figure_title, higher_is_better
 from hdbench.space.context import SpaceContext
 from hdbench.space.jobs.scoring import Upload, score_upload, sendable
 from hdbench.space.jobs.working import Progress, send

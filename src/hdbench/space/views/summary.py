@@ -15,7 +15,7 @@ from hdbench.evaluation.summary import ResultSummary
 from hdbench.evaluation.warning_texts import in_language
 from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
-from hdbench.scoring.figure_titles import figure_heading, figure_title
+from hdbench.scoring.metric import figure_heading, figure_title
 from hdbench.space.texts import text
 from hdbench.space.views.example import MADE
 

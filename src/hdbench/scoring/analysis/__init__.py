@@ -1,1 +1,0 @@
-"""Classes of errors, and equality of values in form."""

@@ -1,1 +1,0 @@
-"""What `text_cer` is made of."""

@@ -125,6 +125,6 @@ def test_every_item_is_shown_without_script_and_on_paper(visit):
     with pypdfium2.PdfDocument(page.pdf(format="A4")) as paper:
         text = " ".join(" ".join(each.get_textpage().get_text_range() for each in paper).split())
     assert [name for name in NAMES if name not in text] == []
-    assert text.count("1924 1924 1.00 same") == len(NAMES)  # right, and so folded
+    assert "1924 1924" not in text  # right, and so counted only
     assert "Two runs whose intervals overlap may still differ" in text  # the folded glossary
     assert "Show all" not in text

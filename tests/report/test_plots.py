@@ -1,12 +1,10 @@
 """The plots: what they show is read from the SVG, which names each text in a comment."""
 
-import io
 import warnings
 from xml.etree import ElementTree
 
 import pytest
 from helpers.run_folders import run_info
-from PIL import Image
 
 from hdbench.answers.answer import Answer
 from hdbench.evaluation.items import score_items
@@ -36,26 +34,20 @@ def texts(svg):
     return [e.text.strip() for e in root.iter() if e.tag is ElementTree.Comment]
 
 
-def test_there_are_three_plots_as_pictures_and_drawings():
+def test_there_are_three_plots():
     made = plots(result_of(TRUTH, ANSWER, TRUTH))
-    assert set(made) == {f"{name}.{kind}" for name in NAMES for kind in ("png", "svg")}
-    for name in NAMES:
-        with Image.open(io.BytesIO(made[f"{name}.png"])) as picture:
-            picture.load()
-            assert picture.width == 1400
-            assert len(picture.convert("L").getcolors()) > 10  # not blank
+    assert [name for name in made if len(texts(made[name])) > 5] == [f"{n}.svg" for n in NAMES]
 
 
 def test_a_drawing_is_self_contained():
-    for name, content in plots(result_of(TRUTH, ANSWER, TRUTH)).items():
-        if name.endswith(".svg"):
-            for element in ElementTree.fromstring(content).iter():
-                assert element.tag.rpartition("}")[2] not in ("script", "image", "text", "a")
-                for key, value in element.attrib.items():
-                    assert not key.endswith("href") or value.startswith("#")
-                    assert "url(" not in value or "url(#" in value
-            assert b"font-face" not in content
-            assert b"@import" not in content
+    for content in plots(result_of(TRUTH, ANSWER, TRUTH)).values():
+        for element in ElementTree.fromstring(content).iter():
+            assert element.tag.rpartition("}")[2] not in ("script", "image", "text", "a")
+            for key, value in element.attrib.items():
+                assert not key.endswith("href") or value.startswith("#")
+                assert "url(" not in value or "url(#" in value
+        assert b"font-face" not in content
+        assert b"@import" not in content
 
 
 def test_fields_are_sorted_by_f1_with_their_truth_counts():
@@ -114,8 +106,7 @@ def test_hostile_names_are_shown_as_they_are_without_a_warning(hostile):
         made = plots(result)
     for name in NAMES:
         assert len(texts(made[f"{name}.svg"])) > 5
-        with Image.open(io.BytesIO(made[f"{name}.png"])) as picture:
-            assert picture.height < 1000
+        assert float(ElementTree.fromstring(made[f"{name}.svg"]).get("height")[:-2]) < 360  # pt
     assert b"<script" not in made["fields.svg"]
 
 

@@ -35,9 +35,9 @@ LABELS = {
     "errors.csv": "file_errors",
     "fields.csv": "file_fields",
     "result.json": "file_result",
-    "plots/fields.png": "plot_fields",
-    "plots/errors.png": "plot_errors",
-    "plots/items.png": "plot_items",
+    "plots/fields.svg": "plot_fields",
+    "plots/errors.svg": "plot_errors",
+    "plots/items.svg": "plot_items",
 }
 """Files that the page links if they exist, in order: file → key of its label."""
 

@@ -153,6 +153,7 @@ def report_page(
         licence=benchmark.spec.licence,
         run=_run(result),
         summary=summary,
+        reached=result.dataset.people,
         floor=floor and floor.rates[result.headline],
         by=by,
         by_identifier=by_identifier,

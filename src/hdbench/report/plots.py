@@ -66,12 +66,12 @@ _LOOKS = dict(
 
 
 def plots(result: Result, language: str = "en", titles: Titles = str) -> dict[str, bytes]:
-    """Return the plots `fields`, `errors` and `items`, each as PNG and as SVG.
+    """Return the plots `fields`, `errors` and `items`, as SVG.
 
     `fields`: the F1 or accuracy of each field, or for a metric without fields its rates, with those
     intervals that they have; `errors`: the errors of the answered items by field and class;
     `items`: how many items have which figure, with the headline and its 95% interval. The same
-    result gives the same bytes. An SVG needs no fonts. If there are more than `MAX_BARS` fields,
+    result gives the same bytes. They need no fonts. If there are more than `MAX_BARS` fields,
     those that are most frequent in the ground truth are shown.
 
     Args:
@@ -80,7 +80,7 @@ def plots(result: Result, language: str = "en", titles: Titles = str) -> dict[st
         titles: path of a field → its title.
 
     Returns:
-        `fields.png` → content, and so on.
+        `fields.svg` → content, and so on.
     """
     drawn: dict[str, Callable[[], Plot]] = {
         "fields": lambda: _fields(result, language, titles),
@@ -88,14 +88,7 @@ def plots(result: Result, language: str = "en", titles: Titles = str) -> dict[st
         "items": lambda: _items(result, language),
     }
     with paper_style():
-        return {
-            f"{name}.{kind}": data for name, draw in drawn.items() for kind, data in _files(draw())
-        }
-
-
-def _files(plot: Plot) -> list[tuple[str, bytes]]:
-    """Return the files of a plot by their kind; the plot, which takes much memory, is not kept."""
-    return [(kind, plot.bytes_of(kind)) for kind in ("png", "svg")]
+        return {f"{name}.svg": draw().bytes_of("svg") for name, draw in drawn.items()}
 
 
 def _fields(result: Result, language: str, titles: Titles) -> Plot:

@@ -55,13 +55,15 @@ def truth_error_url(address: str, benchmark: str, version: str, item: ItemView, 
         "",
         f"    {tell('truth_error_item', id=item_id)}",
     ]
+    filled = start + _quoted(end.join(lines))
+    asked = _quoted(end.join(["", "", tell("truth_error_ask"), ""]))
     url, remaining = "", len(item.errors) + item.more_errors
     for row in (None, *item.errors):
         if row is not None:
-            lines += _field(row, tell)
+            filled += _quoted(end.join(["", *_field(row, tell)]))
             remaining -= 1
-        more = ["", f"    {tell('truth_error_more', count=remaining)}"] if remaining else []
-        longer = start + _quoted(end.join([*lines, *more, "", tell("truth_error_ask"), ""]))
+        more = f"    {tell('truth_error_more', count=remaining)}"
+        longer = filled + (_quoted(end.join(["", "", more])) if remaining else "") + asked
         if url and len(longer) > MAX_URL:
             break
         url = longer

@@ -72,11 +72,11 @@ def heat_map(
         table = np.array([[np.nan if v is None else v for v in row] for row in cells], np.float64)
         table = table.reshape(len(rows), len(columns))
         top = max(1.0, float(np.nanmax(table)) if np.isfinite(table).any() else 1.0)
-        colors = ScalarMappable(Normalize(0, top), colormaps["cividis"])
+        colors = ScalarMappable(Normalize(0, top), colormaps["Greens"])
         axes.set_facecolor(PALE)
         axes.pcolormesh(
             np.ma.masked_invalid(table),
-            cmap="cividis",
+            cmap="Greens",
             vmax=top,
             vmin=0,
             edgecolors="white",

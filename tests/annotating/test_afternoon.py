@@ -15,8 +15,7 @@ from helpers.pages import commands
 from PIL import Image, ImageDraw
 from playwright.sync_api import expect
 
-from hdbench.benchmarks.building.recipe import find_recipe
-from hdbench.benchmarks.building.versions import raise_version
+from hdbench.benchmarks.building.recipe import find_recipe, raise_version
 from hdbench.collections.truth.double import read_double
 from hdbench.collections.truth.editor import Editor
 from hdbench.collections.truth.events import Double

@@ -16,7 +16,7 @@ from hdbench.benchmarks.building.recipe import find_recipe
 from hdbench.collections.truth.events import Double, now
 from hdbench.collections.truth.store import Store
 from hdbench.evaluation.files import write_results
-from hdbench.integrations.publishing import repositories
+from hdbench.integrations.publishing import _files, find_repositories
 from hdbench.report.page import report_page
 
 SECRETS = ("zora-23", "hardly legible, ask Ms Muster", "roter Wain", "yves-07")
@@ -92,7 +92,7 @@ def built_from(folder):
 
 def files_of(built):
     """What is published of a dataset: path → content."""
-    [found] = repositories.find_repositories(built.parent, endpoint="", only=[built.name])
+    [found] = find_repositories(built.parent, endpoint="", only=[built.name])
     return {
         path: each if isinstance(each, bytes) else each.read_bytes()
         for path, each in found.files.items()
@@ -124,7 +124,7 @@ def test_what_was_put_into_a_built_dataset_is_not_sent(annotated):
 
 
 def test_collection_published_unbuilt_excludes_its_history(annotated):
-    names = {path.relative_to(annotated).as_posix() for path in repositories._files(annotated)}
+    names = {path.relative_to(annotated).as_posix() for path in _files(annotated)}
     assert "metadata.jsonl" in names
     assert not any(name.startswith("people") for name in names)
     assert not {"authorities.yaml"} & names

@@ -2,8 +2,7 @@
 
 import pytest
 
-from hdbench.benchmarks.authority_files import AuthorityLine
-from hdbench.benchmarks.identifiers import AuthorityTable, read_identifiers
+from hdbench.benchmarks.authority_files import AuthorityLine, AuthorityTable, read_identifiers
 from hdbench.errors import HdbenchError
 
 FIELDS = ["author", "places"]

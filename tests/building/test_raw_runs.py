@@ -12,7 +12,7 @@ from building.test_results_dataset import tree, write
 from helpers.raw_results import REVISION, SCRIPT, TESTS, TOP, packed, raw_files
 
 from hdbench.about import installed_folder
-from hdbench.benchmarks.building.results import build_results
+from hdbench.benchmarks.building.builder import build_results
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.run_info import read_run_info
 

@@ -13,8 +13,8 @@ from helpers.results import flat_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hdbench.benchmarks.building.builder import build_results
 from hdbench.benchmarks.building.recipe import find_recipe, read_registry
-from hdbench.benchmarks.building.results import build_results
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.run_info import Prompt, RunInfo, read_run_info
 

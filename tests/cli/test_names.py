@@ -9,7 +9,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.building.recipe import find_recipe, plain_folder
 from hdbench.benchmarks.spec import read_spec
 from hdbench.errors import HdbenchError
-from hdbench.integrations.publishing.repositories import find_repositories
+from hdbench.integrations.publishing import find_repositories
 from hdbench.scoring import make_metric
 
 pytestmark = pytest.mark.nightly

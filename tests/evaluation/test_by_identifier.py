@@ -10,8 +10,7 @@ from helpers.run_folders import SPEC, write_run
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdbench.benchmarks.authority_files import AuthorityLine
-from hdbench.benchmarks.identifiers import AuthorityTable
+from hdbench.benchmarks.authority_files import AuthorityLine, AuthorityTable
 from hdbench.evaluation.by_identifier import Authorities, _Counts, with_shared_identifiers
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ import yaml
 from exporting.finished_records import FIELDS, HOSTILE, write_finished
 from lxml import etree
 
-from hdbench.benchmarks.identifiers import read_identifiers
+from hdbench.benchmarks.authority_files import read_identifiers
 from hdbench.collections.records.dublin_core import (
     DC,
     ELEMENTS,

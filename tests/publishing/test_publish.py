@@ -15,7 +15,7 @@ from hub.server import EXPIRED, READER, WRITER
 from hub.validation import FRAMEWORKS
 
 from hdbench.about import __version__, installed_folder
-from hdbench.integrations.publishing.wheel import NAME as WHEEL
+from hdbench.integrations.publishing import WHEEL
 
 pytestmark = pytest.mark.nightly
 

@@ -8,7 +8,7 @@ import unicodedata
 
 import pytest
 
-from hdbench.integrations.by_position import score_by_position
+from hdbench.integrations.evaluate_module import score_by_position
 from hdbench.scoring import make_metric
 
 GRAPHEMES = {"unit": "grapheme"}

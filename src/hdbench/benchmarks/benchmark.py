@@ -13,9 +13,17 @@ from hdbench.benchmarks.agreement import AGREEMENT, Agreement
 from hdbench.benchmarks.names import DESCRIPTION, full_name, what_to_do
 from hdbench.benchmarks.provenance import Provenance
 from hdbench.benchmarks.sample import STRATUM
-from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, read_spec
+from hdbench.benchmarks.spec import (
+    MEDIA_KEYS,
+    PROPOSED,
+    PUBLISHED,
+    TRUTH,
+    TRUTHS,
+    BenchmarkSpec,
+    ErrataName,
+    read_spec,
+)
 from hdbench.benchmarks.titles import FieldTitles
-from hdbench.benchmarks.truths import PROPOSED, PUBLISHED, TRUTH, TRUTHS, ErrataName
 from hdbench.common.folder_files import MissingFileError, file_in
 from hdbench.common.jsonio import (
     FINITE,

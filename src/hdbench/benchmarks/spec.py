@@ -3,7 +3,7 @@
 import datetime
 import re
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 from uuid import UUID
 
 from pydantic import (
@@ -16,9 +16,8 @@ from pydantic import (
 )
 
 from hdbench.benchmarks.sample import STRATUM, Sample
-from hdbench.benchmarks.truths import TRUTHS
 from hdbench.common.folder_files import is_private
-from hdbench.common.names import bare
+from hdbench.common.names import bare, did_you_mean
 from hdbench.common.validation import Strict, read_yaml, unfit, validate
 from hdbench.errors import HdbenchError
 from hdbench.scoring import METRICS, check_headline, make_metric
@@ -403,3 +402,45 @@ def read_spec(path: Path) -> BenchmarkSpec:
     except HdbenchError as error:
         raise HdbenchError("{place}: {why}", place=path, why=error) from error
     return spec
+
+
+# The ground truths of a row: what counts, what was published, and what is proposed
+
+TRUTH = "ground_truth"
+"""The column with the records that `documented` scores against."""
+
+PUBLISHED = "ground_truth_published"
+"""The column with the records as they were published, which `published` scores against."""
+
+PROPOSED = "ground_truth_proposed"
+"""The column with the proposed corrections of values too, where a benchmark has any."""
+
+TRUTHS = (TRUTH, PUBLISHED, PROPOSED)
+
+ErrataName = Literal["accepted", "proposed"]
+"""Which corrections of values count: those that the data's owners accepted, or all of them."""
+
+ERRATA_NAMES: tuple[ErrataName, ...] = get_args(ErrataName)
+
+
+def check_errata(errata: str, protocol: ProtocolName) -> ErrataName:
+    """Return the choice of corrections of that name.
+
+    Raises:
+        HdbenchError: there is none of that name, or the protocol knows no corrections.
+    """
+    for choice in ERRATA_NAMES:
+        if errata != choice:
+            continue
+        if choice == "proposed" and protocol == "published":
+            raise HdbenchError(
+                "--errata proposed: the protocol published scores against what was published, "
+                "without any correction: use --protocol documented"
+            )
+        return choice
+    raise HdbenchError(
+        "no errata {errata!r}: choose one of {choices}{near}",
+        errata=errata,
+        choices=", ".join(ERRATA_NAMES),
+        near=did_you_mean(errata, ERRATA_NAMES),
+    )

@@ -7,13 +7,12 @@ from typing import Annotated
 import typer
 
 from hdbench.benchmarks.building.builder import build as build_dataset
-from hdbench.benchmarks.building.builder import install_spaces
+from hdbench.benchmarks.building.builder import build_results, install_spaces
 from hdbench.benchmarks.building.checks.folder import refuse_errors
 from hdbench.benchmarks.building.checks.problems import CheckReport, FaultyFolderError
 from hdbench.benchmarks.building.drafts import write_drafts
 from hdbench.benchmarks.building.metadata import Built
 from hdbench.benchmarks.building.recipe import find_recipe, plain_folder
-from hdbench.benchmarks.building.results import build_results
 from hdbench.benchmarks.model_facts import RESULTS
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.check import lines_of, warnings_line

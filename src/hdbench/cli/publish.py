@@ -15,9 +15,8 @@ from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.terminal import STAYS, in_bytes, localized, localized_table, print_line, say, shown
 from hdbench.common.printing import MAX_NOTE, printable
 from hdbench.errors import HdbenchError, Message
-from hdbench.integrations.publishing.publish import publish as send
-from hdbench.integrations.publishing.publish import token_namespaces
-from hdbench.integrations.publishing.repositories import Repository, find_repositories
+from hdbench.integrations.publishing import Repository, find_repositories, token_namespaces
+from hdbench.integrations.publishing import publish as send
 
 MAX_ALIKE = 5
 """Maximum number of files listed per folder and extension; more are only counted."""
@@ -97,7 +96,7 @@ def print_repositories(console: Console, repositories: Sequence[Repository]) -> 
 
     Args:
         console: the terminal.
-        repositories: from `hdbench.integrations.publishing.repositories`.
+        repositories: from `hdbench.integrations.publishing`.
     """
     for repository in repositories:
         heading = Message(

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from hdbench.benchmarks.authority_files import read_identifiers
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
-from hdbench.benchmarks.identifiers import read_identifiers
 from hdbench.cli.arguments import Annotator, split_benchmark_and_one
 from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line, say
 from hdbench.collections.records.finished_forms import FinishForm, writer_of

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.answers.field_paths import field_paths
+from hdbench.benchmarks.authority_files import AuthorityTable, read_authority_table, split_field
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.benchmarks.identifiers import AuthorityTable, read_authority_table, split_field
 from hdbench.common.letters import folded
 from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError

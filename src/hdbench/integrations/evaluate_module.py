@@ -1,19 +1,204 @@
-"""Base of the modules for `evaluate.load`: from JSON values to a result."""
+"""Base of the modules for `evaluate.load`: their configurations, and from JSON to a result."""
 
+import json
 import warnings
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
 import datasets
 import evaluate
 
-from hdbench.about import __version__
+from hdbench.about import __version__, installed_folder
+from hdbench.answers import ReadAs
+from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.answers import AnswerReader
 from hdbench.answers.in_memory import as_json
-from hdbench.benchmarks.configurations import Configuration, configuration_of
+from hdbench.answers.schema import AnswerSchema
+from hdbench.benchmarks.benchmark import SCHEMA
+from hdbench.benchmarks.in_memory import schema_of
+from hdbench.benchmarks.names import DESCRIPTION, recipe_names
+from hdbench.benchmarks.spec import DEFAULT, PUBLISHED_ENDING, BenchmarkSpec, read_spec
+from hdbench.common.jsonio import FINITE, parse_json
+from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.parts import signature
-from hdbench.integrations.by_position import score_by_position
-from hdbench.scoring import METRICS
+from hdbench.evaluation.checks import SharedFields
+from hdbench.evaluation.items import ScoreCollector, prepare
+from hdbench.evaluation.parts import AnswersRead, signature
+from hdbench.evaluation.result import Result
+from hdbench.scoring import METRICS, make_metric
+from hdbench.scoring.metric import PROTOCOLS, Metric, ProtocolName
+
+# The configurations of a metric: its protocols, and the benchmarks of which hdbench has recipes
+#
+# `evaluate.load("hdb/record_f1", "bibliography")` has the options of that benchmark, and
+# `bibliography-published` those of its published rules.
+
+
+class Configuration(NamedTuple):
+    """Way of scoring answers that has a name in `evaluate.load`.
+
+    Attributes:
+        metric: the metric's name.
+        protocol: the protocol.
+        benchmark: the benchmark whose options the metric has; None if it has its own.
+    """
+
+    metric: str
+    protocol: ProtocolName
+    benchmark: BenchmarkSpec | None = None
+
+    def make_metric(self, **options: Any) -> Metric:
+        """Make the metric.
+
+        Args:
+            options: take precedence over the benchmark's.
+
+        Raises:
+            HdbenchError: there is no such option, or a value is out of range.
+        """
+        if self.benchmark is None:
+            return make_metric(self.metric, self.protocol, **options)
+        return self.benchmark.make_metric(self.protocol, **options)
+
+    def answer_schema(self) -> AnswerSchema | None:
+        """Return the form of an answer to the benchmark; None if no benchmark is named."""
+        if self.benchmark is None:
+            return None
+        return AnswerSchema.load(_recipe(self.benchmark.name) / SCHEMA)
+
+
+def configuration_of(metric: str, name: str) -> Configuration:
+    """Return the configuration of a metric that has a name.
+
+    Args:
+        metric: the metric's name.
+        name: `documented`, `published`, or the name of a benchmark, with `-published` for its
+            published rules; `default` is `documented`.
+
+    Raises:
+        HdbenchError: there is none of that name, or the benchmark has another metric.
+
+    Example:
+        >>> configuration_of("record_f1", "bibliography-published").make_metric().options["leaves"]
+        'truth'
+    """
+    for protocol in PROTOCOLS:
+        if name == protocol or (name == DEFAULT and protocol == PROTOCOLS[0]):
+            return Configuration(metric, protocol)
+    benchmark = name.removesuffix(PUBLISHED_ENDING)
+    if benchmark not in recipe_names():
+        choices = configuration_names(metric)
+        raise HdbenchError(
+            "no configuration {name!r}: choose one of {choices}{near}",
+            name=name,
+            choices=", ".join(choices),
+            near=did_you_mean(name, choices),
+        )
+    spec = read_spec(_recipe(benchmark) / DESCRIPTION)
+    if spec.metric != metric:
+        raise HdbenchError(
+            "{name} is scored by {needed}, not by {metric}: load {needed} with it",
+            name=benchmark,
+            needed=spec.metric,
+            metric=metric,
+        )
+    return Configuration(metric, PROTOCOLS[0] if benchmark == name else PROTOCOLS[1], spec)
+
+
+def configuration_names(metric: str) -> list[str]:
+    """Return the names of a metric's configurations.
+
+    Example:
+        >>> configuration_names("text_cer")[:4]
+        ['documented', 'published', 'advertxml', 'advertxml-published']
+    """
+    names: list[str] = [*PROTOCOLS]
+    for name in recipe_names():
+        if read_spec(_recipe(name) / DESCRIPTION).metric == metric:
+            names += [name, name + PUBLISHED_ENDING]
+    return names
+
+
+def _recipe(name: str) -> Path:
+    return installed_folder("dataset_scripts") / name
+
+
+# Scoring of answers without ids: each has its ground truth at the same position
+
+SHOW_THE_FORM = 1_000
+"""Maximum ground truths from which to see what a record in a text looks like."""
+
+
+def score_by_position(
+    metric: Metric,
+    schema: AnswerSchema | None,
+    predictions: Sequence[str],
+    references: Sequence[str],
+    *,
+    details: bool = False,
+) -> Result:
+    """Score JSON values that are given as JSON texts.
+
+    Args:
+        metric: the metric.
+        schema: the form of an answer; None infers it from the references.
+        predictions: answers, read as those of a file; a string is a model's raw text.
+        references: as many ground truths; a string is JSON text, as in the metadata.
+        details: keep what became of every item and field.
+
+    Raises:
+        HdbenchError: a reference is not a record, there is nothing to score by, or the answers
+            share no field with the ground truth.
+    """
+    if schema is None:
+        first = (
+            _reference(metric, *numbered) for numbered in enumerate(references[:SHOW_THE_FORM])
+        )
+        schema = schema_of(
+            (metric.right_answer(reference) for reference in first),
+            metric.options.get("root_list"),
+        )
+    is_documented = metric.protocol == "documented"  # published scores are as they were
+    reader = AnswerReader(schema, ReadAs(as_given=not is_documented))
+    collector, shared, answered = ScoreCollector(metric, details=details), SharedFields(), 0
+    for position, (text, reference) in enumerate(zip(predictions, references, strict=True)):
+        value, place = json.loads(text), f"predictions[{position}]"
+        written: WrittenAnswer = (
+            {"text": value} if isinstance(value, str) else {"prediction": value}
+        )
+        answer = reader.answer(str(position), written, place)
+        truth = _reference(metric, position, reference)
+        scored = collector.add(answer, prepare(metric, truth, f"references[{position}]"))
+        if scored is not None and scored.coverage != "unanswered":
+            shared.add(answer, scored)
+            answered += 1
+    if is_documented:
+        shared.check("predictions", answered)
+    read = AnswersRead.model_construct(notes=reader.renamed_keys)
+    return collector.result().replaced(reading=read)
+
+
+def _reference(metric: Metric, position: int, encoded: str) -> Any:
+    """Return a ground truth; JSON text, as in the metadata, is parsed, and a plain text is one."""
+    value = json.loads(encoded)
+    if isinstance(value, str):
+        try:
+            value = parse_json(value, FINITE)
+        except ValueError as error:
+            if (read := metric.of_text(value)) is None:
+                raise HdbenchError(
+                    "references[{position}] is not JSON: {why}", position=position, why=error
+                ) from error
+            value = read.record
+    if not isinstance(value, dict):
+        raise HdbenchError(
+            "references[{position}] is not a record: {type}",
+            position=position,
+            type=type(value).__name__,
+        )
+    return value
+
 
 _CONFIGURATIONS = """
 Configurations:

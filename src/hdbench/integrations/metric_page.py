@@ -8,9 +8,9 @@ from typing import Any
 import evaluate
 import gradio as gr
 
-from hdbench.benchmarks.configurations import configuration_names
 from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError, escaped
+from hdbench.integrations.evaluate_module import configuration_names
 
 MAX_CHARACTERS = 1_000_000
 """Maximum characters of a list: larger ones are scored in the scorer's Space, or by hdbench."""

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdbench.benchmarks.building.checks.near_values import near_values
-from hdbench.benchmarks.building.checks.values import nodes_of
+from hdbench.benchmarks.building.checks.values import near_values, nodes_of
 
 
 def test_a_value_of_another_type_than_most(folder):

@@ -1,14 +1,15 @@
 """Files that make a dataset's folder an archive, readable without hdbench and ready to be cited."""
 
 import json
+import re
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
 from hdbench.benchmarks.benchmark import METADATA
-from hdbench.benchmarks.building.citation import Creator, creators
 from hdbench.benchmarks.building.licences import OPEN_LICENCES
 from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.common.csv_and_excel import Row, write_csv
@@ -16,6 +17,47 @@ from hdbench.common.jsonio import read_jsonl
 from hdbench.common.regular_files import file_sha256
 
 CHECKSUMS = "SHA256SUMS"
+# The authors in a benchmark's BibTeX
+
+_COMBINING = dict(zip("\"'`^~", "\u0308\u0301\u0300\u0302\u0303", strict=True))
+
+_ACCENT = re.compile(r"""\{?\\(["'`^~])\{?(\w)\}?\}?""")
+
+
+class Creator(NamedTuple):
+    """An author: a person, as `Müller, Gabriel`, or an organisation."""
+
+    name: str
+    is_organisation: bool
+
+
+def creators(citation: str) -> list[Creator]:
+    r"""Return the authors of a BibTeX entry; one entirely in braces is an organisation.
+
+    Example:
+        >>> [each.name for each in creators(r'author = {M{\"u}ller, Gabriel and {RISE}},')]
+        ['Müller, Gabriel', 'RISE']
+        >>> creators("author = {},")
+        []
+    """
+    match = re.search(r"^\s*author\s*=\s*\{(.*)\},?\s*$", citation, re.MULTILINE)
+    names = re.split(r"\s+and\s+(?![^{]*\})", _plain(match[1])) if match else []
+    return [
+        Creator(name[1:-1], True) if name.startswith("{") else Creator(name, False)
+        for name in names
+        if name
+    ]
+
+
+def _plain(tex: str) -> str:
+    """Return a text with TeX's accents as letters."""
+    return _ACCENT.sub(
+        lambda accent: unicodedata.normalize("NFC", accent[2] + _COMBINING[accent[1]]), tex
+    )
+
+
+# The files
+
 TABLE = "ground_truth.csv"
 CITATION = "CITATION.cff"
 _ANONYMOUS = Creator("Anonymous", True)

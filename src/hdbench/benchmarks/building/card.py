@@ -17,8 +17,7 @@ from hdbench.benchmarks.building.metadata import Built
 from hdbench.benchmarks.building.recipe import Recipe
 from hdbench.benchmarks.markdown import as_code, as_text, fill, markdown_templates
 from hdbench.benchmarks.provenance import AUDITED, BLIND, IMPORTED, Provenance
-from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
-from hdbench.benchmarks.truths import TRUTH, TRUTHS
+from hdbench.benchmarks.spec import MEDIA_KEYS, TRUTH, TRUTHS, BenchmarkSpec
 from hdbench.common import pdf
 from hdbench.common.folder_files import MissingFileError, text_in
 from hdbench.common.jsonio import read_jsonl

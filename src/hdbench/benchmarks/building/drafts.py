@@ -17,8 +17,7 @@ from hdbench.answers.schema import AnswerSchema, read_schema
 from hdbench.answers.words import meanings, plain
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.markdown import markdown_templates
-from hdbench.benchmarks.spec import read_spec
-from hdbench.benchmarks.truths import TRUTH
+from hdbench.benchmarks.spec import TRUTH, read_spec
 from hdbench.common.folder_files import file_in
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.texts import LANGUAGES, Texts

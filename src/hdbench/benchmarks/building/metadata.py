@@ -9,8 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from hdbench.benchmarks.provenance import COLUMNS, Provenance
-from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
-from hdbench.benchmarks.truths import PROPOSED, PUBLISHED, TRUTH
+from hdbench.benchmarks.spec import MEDIA_KEYS, PROPOSED, PUBLISHED, TRUTH, BenchmarkSpec
 from hdbench.errors import HdbenchError, Message
 
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)

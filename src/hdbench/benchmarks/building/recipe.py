@@ -2,7 +2,8 @@
 
 import hashlib
 import importlib.util
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -12,7 +13,7 @@ from typing import Any, Self
 from hdbench.about import installed_folder
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.building.errata import ERRATA, Correction, Errata
-from hdbench.benchmarks.building.metadata import RecipeRow
+from hdbench.benchmarks.building.metadata import RecipeRow, next_version
 from hdbench.benchmarks.building.source import (
     SHA256_DIGITS,
     SourceFiles,
@@ -24,15 +25,16 @@ from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.spec import (
     MEDIA_KEYS,
+    PUBLISHED,
+    TRUTH,
     BenchmarkSpec,
     ColumnType,
     HubSource,
     UrlSource,
     read_spec,
 )
-from hdbench.benchmarks.truths import PUBLISHED, TRUTH
 from hdbench.common.folder_files import MAX_TEXT, bytes_in, file_in, text_in
-from hdbench.common.jsonio import EXACT, read_jsonl
+from hdbench.common.jsonio import EXACT, read_jsonl, write_whole
 from hdbench.common.names import bare, did_you_mean
 from hdbench.common.validation import read_yaml, validate
 from hdbench.errors import HdbenchError
@@ -354,3 +356,60 @@ def read_registry(folder: Path) -> dict[str, str]:
             )
         registry[file] = sha256.strip("-")
     return registry
+
+
+# Versions of a benchmark's data: the next one, written into its folder with the reason
+
+
+def raise_version(recipe: Recipe, why: str, besides: Mapping[Path, str] = {}) -> str:
+    """Write the next version into `benchmark.yaml` and the changelog: all files or none.
+
+    Args:
+        recipe: the benchmark.
+        why: the lines of the changelog's entry.
+        besides: further files and their texts, which are written last.
+
+    Returns:
+        The version.
+
+    Raises:
+        HdbenchError: the version is not X.Y.Z, or a file cannot be read or written.
+    """
+    path, changelog = recipe.folder / "benchmark.yaml", recipe.folder / "CHANGELOG.md"
+    before = recipe.spec.version
+    if not re.fullmatch(r"\d+\.\d+\.\d+", before):
+        raise HdbenchError(
+            "{place}: version: {version!r} is not X.Y.Z and cannot be raised",
+            place=path,
+            version=before,
+        )
+    version = next_version(before)
+    text, count = re.subn(
+        rf"^(version:.*?){re.escape(before)}",
+        rf"\g<1>{version}",
+        text_in(path.parent, path.name),
+        flags=re.MULTILINE,
+    )
+    if count != 1:
+        raise HdbenchError(
+            "{place}: must have one line with version: {version}", place=path, version=before
+        )
+    head, newest, older = text_in(changelog.parent, changelog.name).partition("\n## ")
+    entry = f"{head}\n## {version}\n\n{why}{newest}{older}"
+    _write({path: text, changelog: entry, **besides})
+    return version
+
+
+def _write(texts: Mapping[Path, str]) -> None:
+    """Write files: all or none."""
+    before = {path: path.read_bytes() if path.is_file() else None for path in texts}
+    try:
+        for path, text in texts.items():
+            write_whole(path, text.encode())
+    except BaseException:
+        for path, data in before.items():
+            if data is None:
+                path.unlink(missing_ok=True)
+            elif path.read_bytes() != data:
+                write_whole(path, data)
+        raise

@@ -13,8 +13,7 @@ from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.building.builder import build
 from hdbench.benchmarks.building.checks.folder import refuse_errors
 from hdbench.benchmarks.building.checks.problems import Example, FaultyFolderError
-from hdbench.benchmarks.building.recipe import find_recipe
-from hdbench.benchmarks.building.versions import raise_version
+from hdbench.benchmarks.building.recipe import find_recipe, raise_version
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.collections.home.background import Background

@@ -21,8 +21,7 @@ from hdbench.benchmarks.building.licences import unusable
 from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.sample import STRATUM
-from hdbench.benchmarks.spec import is_reserved
-from hdbench.benchmarks.truths import TRUTHS
+from hdbench.benchmarks.spec import TRUTHS, is_reserved
 from hdbench.collections.new.drawing import Draw, draw
 from hdbench.collections.new.matching import match_truths, sampled
 from hdbench.collections.new.media import MediaFiles, find_media

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from hdbench.benchmarks.identifiers import Identifiers
+from hdbench.benchmarks.authority_files import Identifiers
 from hdbench.collections.records.cells import plain, visible
 from hdbench.collections.records.finished_rows import LeftList, WrittenRecords, finished_records
 from hdbench.collections.records.record_mapping import RecordMapping, read_record_mapping

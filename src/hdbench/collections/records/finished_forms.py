@@ -5,8 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from hdbench.benchmarks.authority_files import Identifiers
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.benchmarks.identifiers import Identifiers
 from hdbench.collections.records.cells import Cell, plain
 from hdbench.collections.records.columns import field_columns
 from hdbench.collections.records.dublin_core import (

@@ -4,7 +4,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, TypedDict
 
-from hdbench.benchmarks.identifiers import Identifiers, in_marc
+from hdbench.benchmarks.authority_files import Identifiers, in_marc
 from hdbench.collections.records.finished_rows import (
     FinishedRecord,
     LeftList,

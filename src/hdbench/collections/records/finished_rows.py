@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from hdbench.benchmarks.identifiers import Fields
+from hdbench.benchmarks.authority_files import Fields
 from hdbench.collections.records.cells import Cell, cell
 from hdbench.collections.records.columns import ColumnType
 from hdbench.common.csv_and_excel import csv_rows

@@ -11,7 +11,7 @@ from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hdbench.benchmarks.identifiers import IDENTIFIER
+from hdbench.benchmarks.authority_files import IDENTIFIER
 from hdbench.collections.truth.marc_mapping import on_one_line
 from hdbench.collections.truth.marc_templates import (
     ARTICLE,

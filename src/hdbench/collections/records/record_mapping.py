@@ -6,7 +6,7 @@ from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.benchmarks.identifiers import (
+from hdbench.benchmarks.authority_files import (
     IDENTIFIER,
     Fields,
     Identifiers,

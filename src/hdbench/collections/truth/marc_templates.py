@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from hdbench.benchmarks.identifiers import identified
+from hdbench.benchmarks.authority_files import identified
 from hdbench.common.validation import Strict, unfit, validate
 from hdbench.errors import Message
 

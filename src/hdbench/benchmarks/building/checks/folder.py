@@ -1,20 +1,27 @@
 """Every check of a folder, in one pass over its rows and one over its media."""
 
+import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
-from hdbench.benchmarks.benchmark import METADATA
-from hdbench.benchmarks.building.checks.description import check_description
-from hdbench.benchmarks.building.checks.media import check_media
+from hdbench.benchmarks.benchmark import METADATA, load_benchmark
+from hdbench.benchmarks.building.checks.description import DESCRIPTION, check_description
+from hdbench.benchmarks.building.checks.media import MediaFile, check_media
 from hdbench.benchmarks.building.checks.problems import (
     CheckReport,
+    Example,
     FaultyFolderError,
     Problems,
+    shown,
 )
 from hdbench.benchmarks.building.checks.rows import RowChecker
 from hdbench.benchmarks.building.checks.texts import check_texts
-from hdbench.benchmarks.building.checks.version import check_version
+from hdbench.benchmarks.building.errata import ERRATA
+from hdbench.benchmarks.building.media import MEDIA_FOLDERS
+from hdbench.benchmarks.building.metadata import metadata_line, next_version
 from hdbench.benchmarks.building.namespace import is_ours
-from hdbench.benchmarks.building.recipe import SCRIPT
+from hdbench.benchmarks.building.recipe import SCRIPT, find_recipe
+from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.errors import HdbenchError
 
 
@@ -64,3 +71,59 @@ def refuse_errors(folder: Path, out: Path) -> CheckReport:
     if report.errors:
         raise FaultyFolderError(report)
     return report
+
+
+# Check that data were not changed under the version of those that were built before
+
+
+def check_version(
+    folder: Path, spec: BenchmarkSpec, media: Mapping[str, MediaFile], out: Path, problems: Problems
+) -> None:
+    """Compare the dataset that would be built with the one that was built.
+
+    Args:
+        folder: the benchmark's folder, without errors so far.
+        spec: its description.
+        media: the files that are there.
+        out: the namespace folder.
+        problems: where to add what is wrong.
+    """
+    built = out / spec.name
+    same_version = _sha256_of(built, spec.version)
+    if same_version is None and not (folder / ERRATA).is_file():
+        return
+    digest = hashlib.sha256()
+    try:
+        recipe = find_recipe(str(folder))
+        source = recipe.source(None)
+        recipe = recipe.of_source(source)
+        for row in recipe.rows(source):
+            files = (media[path] for path in row.media if path in media)
+            copies = [
+                (f"{MEDIA_FOLDERS[spec.media]}/{file.sha256}.{file.suffix}", file.sha256)
+                for file in files
+            ]
+            digest.update(metadata_line(row, copies, recipe.spec, has_proposed=recipe.has_proposed))
+    except HdbenchError as error:
+        problems.add("errata_unusable", file=ERRATA, what=error.message)
+        return
+    if same_version not in (None, digest.hexdigest()):
+        problems.add(
+            "changed_data",
+            Example(value=shown(spec.version)),
+            file=DESCRIPTION,
+            field="version",
+            folder=built,
+            version=next_version(spec.version),
+        )
+
+
+def _sha256_of(built: Path, version: str) -> str | None:
+    """Return the content hash of a built benchmark, if it has that version."""
+    if not (built / METADATA).is_file():
+        return None
+    try:
+        benchmark = load_benchmark(str(built))
+    except HdbenchError:
+        return None
+    return benchmark.content_hash() if benchmark.spec.version == version else None

@@ -1,12 +1,15 @@
 """Checks of the values of each field over all ground truths."""
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from hdbench.benchmarks.building.checks.near_values import near_values
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
 from hdbench.benchmarks.building.checks.problems import EXAMPLES, Example, Problems, shown
 from hdbench.errors import Message
 
@@ -41,7 +44,7 @@ _OBJECT, _LIST = Message("an object"), Message("a list")
 _KINDS = {str: _TEXT, bool: Message("true or false"), int: _NUMBER, float: _NUMBER}
 _KINDS |= {dict: _OBJECT, list: _LIST}
 
-Path = tuple[str, ...]
+FieldPath = tuple[str, ...]
 """The names from the record inwards; `[]` is any item of a list."""
 
 
@@ -57,7 +60,7 @@ class RowPlace(NamedTuple):
     id: str | None
 
 
-def dotted(path: Path) -> str:
+def dotted(path: FieldPath) -> str:
     """Return a path as a person writes it.
 
     Example:
@@ -67,9 +70,9 @@ def dotted(path: Path) -> str:
     return ".".join(path).replace(".[]", "[]")
 
 
-def nodes_of(truth: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
+def nodes_of(truth: dict[str, Any]) -> Iterator[tuple[FieldPath, Any]]:
     """Yield the values in a ground truth at any depth, at most `MAX_LEAVES`."""
-    waiting: list[tuple[Path, Any]] = [((), truth)]
+    waiting: list[tuple[FieldPath, Any]] = [((), truth)]
     for _ in range(MAX_LEAVES):
         if not waiting:
             return
@@ -116,10 +119,10 @@ class FieldValues:
 
     def __init__(self, problems: Problems) -> None:
         self._problems = problems
-        self._fields: dict[Path, _Field] = {}
+        self._fields: dict[FieldPath, _Field] = {}
         self._too_many: RowPlace | None = None
 
-    def add(self, nodes: Iterable[tuple[Path, Any]], place: RowPlace) -> None:
+    def add(self, nodes: Iterable[tuple[FieldPath, Any]], place: RowPlace) -> None:
         """Look at the values of one ground truth."""
         for path, value in nodes:
             if value is None or value == "":
@@ -154,7 +157,7 @@ class FieldValues:
             elif _DATE.fullmatch(value):
                 field_values.dates.append((place, value))
 
-    def filled(self) -> set[Path]:
+    def filled(self) -> set[FieldPath]:
         """Return the fields that have a text, number or truth value somewhere."""
         return {
             path
@@ -200,3 +203,81 @@ class FieldValues:
             self._problems.add(
                 "rare_value", Example(*field_values.values[value][1], example), field=name
             )
+
+
+# Values that are nearly the same as others: slips of the pen or the keyboard
+
+MAX_COMPARED = 20_000_000
+"""Maximum number of comparisons of a field's values; they take seconds."""
+
+_SHORT, _LONG = 5, 9
+"""Values shorter than the first must match but for case and blanks; from the second on, two edits
+are allowed."""
+
+_DIGITS = re.compile(r"\d+")
+
+
+class _Forms:
+    """Values of one length: their forms, and their positions among all."""
+
+    def __init__(self) -> None:
+        self.forms: list[str] = []
+        self.positions: list[int] = []
+
+
+_NONE = _Forms()
+
+
+def near_values(once: Sequence[str], frequent: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the values that differ by a slip from a frequent one, each with the nearest of these.
+
+    A slip is an edit (a character left out, added, replaced, or two swapped), two in nine
+    characters or more, none in fewer than five; case and blanks never count. Digits must be the
+    same: `Band 1` is not a slip for `Band 2`.
+
+    Args:
+        once: the values that may have slips.
+        frequent: the values that they may be meant for, the first of which wins among equals.
+
+    Example:
+        >>> list(near_values(["Stuttgrat", "Bern"], ["Stuttgart", "Berlin"]))
+        [('Stuttgrat', 'Stuttgart')]
+    """
+    by_length: dict[tuple[int, tuple[str, ...]], _Forms] = defaultdict(_Forms)
+    for position, value in enumerate(frequent):
+        form = _form(value)
+        same_form = by_length[len(form), _digits(form)]
+        same_form.forms.append(form)
+        same_form.positions.append(position)
+    budget = MAX_COMPARED
+    for value in once:
+        form = _form(value)
+        most, digits = edits(len(form)), _digits(form)
+        best: tuple[int, int] | None = None
+        for length in range(len(form) - most, len(form) + most + 1):
+            same_form = by_length.get((length, digits), _NONE)
+            budget -= len(same_form.forms)
+            if budget < 0:
+                return
+            # The shorter one decides how many edits are a slip.
+            match = process.extractOne(
+                form, same_form.forms, scorer=OSA.distance, score_cutoff=min(most, edits(length))
+            )
+            if match is not None:
+                candidate = (int(match[1]), same_form.positions[match[2]])
+                best = min(best or candidate, candidate)
+        if best is not None:
+            yield value, frequent[best[1]]
+
+
+def edits(length: int) -> int:
+    """Return the maximum number of edits that are a slip in a text of some length."""
+    return (length >= _SHORT) + (length >= _LONG)
+
+
+def _form(value: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", value).casefold().split())
+
+
+def _digits(form: str) -> tuple[str, ...]:
+    return tuple(_DIGITS.findall(form))

@@ -1,1 +1,0 @@
-"""Publishing a namespace folder to the Hub."""

@@ -196,7 +196,7 @@ def test_discarded_draft_leaves_nothing(client, tmp_path):
     new = begin(client, tmp_path, name="cards")
     upload(client, f"{new}/scans", "a.png", picture())
     assert client.get(f"{new}/small/0").headers["content-type"] == "image/webp"
-    assert client.get(f"{new}/small/1").status_code == 404
+    assert client.get(f"{new}/small/1").status_code == 400
     send(client, f"{new}/discard")
     assert not (tmp_path / ".cards.new").exists()
     assert client.get(new).status_code == 404

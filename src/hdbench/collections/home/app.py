@@ -1,13 +1,13 @@
 """The application: one server and one address for all collections of a person."""
 
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
-from contextlib import ExitStack
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
-from anyio import CapacityLimiter, to_thread
+from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.requests import ClientDisconnect, Request
@@ -18,12 +18,12 @@ from starlette.responses import (
     RedirectResponse,
     Response,
 )
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Mount, Route, Router
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hdbench.collections.home.collection import Collection, key_of, opened
-from hdbench.collections.home.page import Act, HomePage, Visit, is_ours, read_form
+from hdbench.collections.home.page import Act, HomePage, Visit
 from hdbench.collections.home.pages import (
     audit,
     compare,
@@ -39,8 +39,6 @@ from hdbench.collections.home.recent import Recent
 from hdbench.collections.home.rendering import render
 from hdbench.collections.home.start import start_routes
 from hdbench.collections.home.state import CollectionState, standing_of
-from hdbench.collections.truth.in_threads import in_thread
-from hdbench.collections.truth.open_pages import OpenPages
 from hdbench.collections.truth.server import (
     FOLDER,
     HEADERS,
@@ -48,12 +46,15 @@ from hdbench.collections.truth.server import (
     NOT_SAVED,
     Edited,
     guarded_app,
+    routes_of,
     why_not,
 )
 from hdbench.common.display.routes import shared_routes
 from hdbench.common.servers import serve_here
 from hdbench.common.texts import language_of, translated
 from hdbench.errors import HdbenchError, Message, without_folders
+
+logger = logging.getLogger(__name__)
 
 PAGES: tuple[HomePage, ...] = (
     scans.OVERVIEW,
@@ -71,28 +72,16 @@ PAGES: tuple[HomePage, ...] = (
 """The pages of a collection; the one without a name is the first."""
 
 
-class _Editable(NamedTuple):
-    """Something that people edit in a collection.
-
-    Attributes:
-        open: opens it for a person of some name.
-        source: returns what it is made from; with another one, it is opened anew.
-    """
-
-    open: Callable[["Home", Collection, str], Edited]
-    source: Callable[[Collection], Hashable] = lambda _: None
-
-
-EDITORS: Mapping[str, _Editable] = {
-    truth.EDITOR: _Editable(truth.editor),
-    truth.CORRECTING: _Editable(truth.correcting_editor),
-    truth.SETTLING: _Editable(truth.settling_page),
-    audit.AUDITED: _Editable(audit.audit_editor, audit.audit_source),
-    decide.CHECKING: _Editable(decide.check_editor, decide.plan_source),
-    decide.CONTROLLING: _Editable(decide.control_editor, decide.plan_source),
-    decide.WORKING: _Editable(decide.work_editor, decide.plan_source),
+EDITORS: Mapping[str, Callable[[Collection, str, str | None], Edited]] = {
+    truth.EDITOR: truth.editor,
+    truth.CORRECTING: truth.correcting_editor,
+    truth.SETTLING: truth.settling_page,
+    audit.AUDITED: audit.audit_editor,
+    decide.CHECKING: decide.check_editor,
+    decide.CONTROLLING: decide.control_editor,
+    decide.WORKING: decide.work_editor,
 }
-"""Address in a collection → what people edit there."""
+"""Address in a collection → what opens what a person of some name edits there."""
 
 FILES: Sequence[tuple[str, str, Callable[[Collection, Request], Awaitable[Response]]]] = (
     ("GET", "small/{n:number}", scans.thumbnail),
@@ -115,11 +104,6 @@ _HEADERS = HEADERS | {
 
 _STATIC = Path(__file__).parent / "page"
 
-_IDLE = 60.0
-"""Seconds without a request after which what is edited is closed, so that commands can open it."""
-
-_AT_ONCE = 4  # pages that are made at the same time
-
 
 class _Key(StringConvertor):
     """The part of an address that stands for a folder."""
@@ -141,16 +125,16 @@ class Home:
     def __init__(self, recent: Recent, language: str | None = None) -> None:
         self.recent = recent
         self.root = f"/{recent.token()}"
-        self.editors = OpenPages(_IDLE)
         self.chosen_language = language
         self._collections: dict[Path, Collection] = {}
+        self._edited: dict[tuple[str, str, str], tuple[Edited, Router]] = {}
         self._notes: dict[str, str] = {}
-        self._lock = Lock()
-        self._turns, self._opening = CapacityLimiter(_AT_ONCE), CapacityLimiter(_AT_ONCE)
+        self._lock, self._editing = Lock(), Lock()
 
     def close(self) -> None:
         """Close all that is edited."""
-        self.editors.close()
+        for edited, _ in self._edited.values():
+            _close(edited)
 
     def routes(self) -> list[BaseRoute]:
         """Return the routes of all pages, behind the token."""
@@ -167,7 +151,7 @@ class Home:
             collection.append(Route(f"/{path}", endpoint, methods=[method]))
         for path in EDITORS:
             collection.append(Route(f"/{path}", _with_slash))
-            collection.append(Mount(f"/{path}", app=_Editing(self, path)))
+            collection.append(Mount(f"/{path}", app=_EditedPage(self, path)))
         routes: list[BaseRoute] = [
             *start_routes(self),
             Mount("/static", StaticFiles(directory=_STATIC)),
@@ -197,14 +181,6 @@ class Home:
                     return self._collections[folder]
         raise HdbenchError("not one of the collections that were opened here")
 
-    async def open_collection(self, request: Request) -> Collection:
-        """Return the collection of a request, as `collection` does.
-
-        Raises:
-            HdbenchError: see `collection`; or too many others are being opened.
-        """
-        return await in_thread(self._opening, self.collection, request.path_params["key"])
-
     def language(self, request: Request) -> str:
         """Return the language of a page."""
         return self.chosen_language or language_of(request.headers.get("accept-language"))
@@ -222,36 +198,28 @@ class Home:
             collection.decisions.view().decided,
         )
 
-    def editing(
-        self, path: str, collection: Collection, name: str
-    ) -> tuple[Hashable, Callable[[], Edited]]:
-        """Return the key of what a person edits at an address, and what opens it.
+    def edited(self, path: str, collection: Collection, name: str, *, anew: bool) -> Router:
+        """Return what answers for what a person edits, opened unless it is.
 
         Args:
-            path: the address, one of `EDITORS`.
+            path: its address in the collection, one of `EDITORS`.
             collection: the collection.
             name: the person's name.
-
-        Raises:
-            HdbenchError: there is nothing to edit.
-        """
-        edited = EDITORS[path]
-        key = (path, collection.key, name, edited.source(collection))
-        return key, partial(edited.open, self, collection, name)
-
-    def open_editor(self, path: str, collection: Collection, name: str) -> None:
-        """Open what a person edits at an address, for the requests that come.
-
-        Args:
-            path: the address, one of `EDITORS`.
-            collection: the collection.
-            name: the person's name.
+            anew: whether it is opened again, so that it shows what the files say now.
 
         Raises:
             HdbenchError: it cannot be opened.
         """
-        with self.editors.page(*self.editing(path, collection, name)):
-            pass
+        key = (path, collection.key, name)
+        with self._editing:
+            if anew and key in self._edited:
+                _close(self._edited.pop(key)[0])
+            if key not in self._edited:
+                edited = EDITORS[path](collection, name, self.chosen_language)
+                for note in edited.notes:
+                    logger.warning("%s", note)
+                self._edited[key] = edited, Router(routes_of(edited))
+            return self._edited[key][1]
 
     async def page(
         self, request: Request, template: str, make: Callable[[str], Mapping[str, Any]]
@@ -264,16 +232,55 @@ class Home:
             make: returns the values for the template in a language; called in a thread.
         """
         language = self.language(request)
+
+        def made() -> Response:
+            try:
+                values = make(language)
+                text = render(template, language, self.root, **values)
+            except HdbenchError as error:
+                text = render("problem.html", language, self.root, error=error.message)
+                return HTMLResponse(text, 404)
+            return HTMLResponse(text, 400 if values.get("error") else 200)
+
+        return await to_thread.run_sync(made)
+
+    async def submitted(
+        self,
+        request: Request,
+        template: str,
+        act: Callable[[Mapping[str, str]], str],
+        show: Callable[[Mapping[str, str], str, str], Mapping[str, Any]],
+    ) -> Response:
+        """Do what a form asks for, and lead to the page that shows it.
+
+        Args:
+            request: the request.
+            template: the page of the form, which is shown again if it cannot be done.
+            act: does it by the form's fields, and returns the address behind the token; called in a
+                thread.
+            show: returns the values for the template by the fields, the error and the language.
+        """
+        if not _is_ours(request):
+            return Response("another origin", 403)
+        # Browsers end lines in forms with CR LF.
+        fields = (await request.form()).items()
+        form = {name: str(value).replace("\r\n", "\n") for name, value in fields}
         try:
-            values = await in_thread(self._turns, make, language)
-            status = 400 if values.get("error") else 200
-            text = await in_thread(
-                self._turns, partial(render, template, language, self.root, **values)
-            )
+            to = await to_thread.run_sync(act, form)
         except HdbenchError as error:
-            status = 404
-            text = render("problem.html", language, self.root, error=error.message)
-        return HTMLResponse(text, status)
+            return await self.page(request, template, partial(show, form, error.message))
+        return RedirectResponse(f"{self.root}/{to}", 303)
+
+    async def file(
+        self, answer: Callable[[Request], Awaitable[Response]], request: Request
+    ) -> Response:
+        """Return what answers a request of a script: a file that comes or goes, or the error."""
+        if request.method == "POST" and not _is_ours(request):
+            return Response("another origin", 403)
+        try:
+            return await answer(request)
+        except HdbenchError as error:
+            return JSONResponse({"error": why_not(error.message, request)}, 400)
 
     async def _show(self, page: HomePage, request: Request) -> Response:
         return await self.page(
@@ -303,37 +310,32 @@ class Home:
         }
 
     async def _act(self, page: HomePage, act: Act, request: Request) -> Response:
-        """Do what a form asks for, and lead to the page that shows it."""
-        if not is_ours(request):
-            return Response("another origin", 403)
-        key, form = request.path_params["key"], dict[str, str]()
-        try:
-            form = await read_form(request)
-            collection = await self.open_collection(request)
-            visit = Visit(self, collection, self.language(request), {}, form)
-            done = await in_thread(self._turns, act, visit)
-        except HdbenchError as error:
-            values = partial(self._values, page, request, form, error.message)
-            return await self.page(request, _template(page), values)
-        if done.note:  # otherwise it is still that of a button that was pressed twice
-            self._notes[key] = done.note
-        to = page.name if done.to is None else done.to
-        return RedirectResponse(f"{self.root}/{key}/{to}", 303)
+        """Do what a form of a collection's page asks for."""
+        key = request.path_params["key"]
+
+        def done(form: Mapping[str, str]) -> str:
+            collection = self.collection(key)
+            outcome = act(Visit(self, collection, self.language(request), {}, form))
+            if outcome.note:  # otherwise it is still that of a button that was pressed twice
+                self._notes[key] = outcome.note
+            return f"{key}/{page.name if outcome.to is None else outcome.to}"
+
+        return await self.submitted(
+            request, _template(page), done, partial(self._values, page, request)
+        )
 
     async def _file(
         self, answer: Callable[[Collection, Request], Awaitable[Response]], request: Request
     ) -> Response:
-        if request.method == "POST" and not is_ours(request):
-            return Response("another origin", 403)
-        try:
-            collection = await self.open_collection(request)
+        async def answered(_: Request) -> Response:
+            collection = await to_thread.run_sync(self.collection, request.path_params["key"])
             request.scope[FOLDER] = collection.beside
             return await answer(collection, request)
-        except HdbenchError as error:
-            return JSONResponse({"error": why_not(error.message, request)}, 400)
+
+        return await self.file(answered, request)
 
 
-class _Editing:
+class _EditedPage:
     """Pages on which people edit something of a collection, opened when they are asked for.
 
     Args:
@@ -346,37 +348,38 @@ class _Editing:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        request = Request(scope)
-        with ExitStack() as stack:
-            app: ASGIApp
-            try:
-                app = await self._entered(stack, request)
-            except HdbenchError as error:
-                app = self._refusal(request, error)
-            await app(scope, receive, send)
+        request, home = Request(scope), self._home
+        is_page = request.url.path.endswith("/")  # and no request of its script
+        app: ASGIApp
 
-    async def _entered(self, stack: ExitStack, request: Request) -> ASGIApp:
-        """Return what is edited, which stays open as long as the stack.
+        def opened_page() -> Router:
+            collection = home.collection(request.path_params["key"])
+            return home.edited(self._path, collection, request.path_params["name"], anew=is_page)
 
-        Raises:
-            HdbenchError: it cannot be opened.
-        """
-        home, name = self._home, request.path_params["name"]
-        collection = await home.open_collection(request)
-        request.scope[HOME] = f"{home.root}/{collection.key}/"
-        if _is_page(request):  # it shows what the files say now
-            await to_thread.run_sync(home.editors.close_idle, 0)
-        key, opening = await to_thread.run_sync(home.editing, self._path, collection, name)
-        return await home.editors.enter(stack, key, opening)
+        try:
+            app = await to_thread.run_sync(opened_page)
+            scope[HOME] = f"{home.root}/{request.path_params['key']}/"
+        except HdbenchError as error:
+            # A page that is open keeps what was typed.
+            app = JSONResponse({"error": why_not(error.message, request)}, NOT_SAVED)
+            if is_page:
+                language = home.language(request)
+                text = render("problem.html", language, home.root, error=error.message)
+                app = HTMLResponse(text, 503)
+        await app(scope, receive, send)
 
-    def _refusal(self, request: Request, error: HdbenchError) -> Response:
-        """Return what a person is told, or the page that is open, which keeps what was typed."""
-        if _is_page(request):
-            text = render(
-                "problem.html", self._home.language(request), self._home.root, error=error.message
-            )
-            return HTMLResponse(text, 503)
-        return JSONResponse({"error": why_not(error.message, request)}, NOT_SAVED)
+
+def _close(edited: Edited) -> None:
+    """Close what was edited; what cannot be written then is safe in the people's files."""
+    try:
+        edited.close()
+    except HdbenchError as error:
+        logger.warning("%s", error)
+
+
+def _is_ours(request: Request) -> bool:
+    """Return whether a request that changes something says that it comes from these pages."""
+    return request.headers.get("origin") == f"http://{request.headers.get('host')}"
 
 
 def build_app(home: Home) -> Starlette:
@@ -417,11 +420,6 @@ def serve_home(
         serve_here(build_app(home), port=port, path=f"{home.root}/{path}", started=note)
     finally:
         home.close()
-
-
-def _is_page(request: Request) -> bool:
-    """Return whether a request of something that is edited asks for its page, not for its data."""
-    return request.url.path.endswith("/")
 
 
 async def _gone(_: Request, __: Exception) -> Response:

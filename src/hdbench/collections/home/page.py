@@ -3,22 +3,11 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import parse_qsl
-
-from starlette.requests import Request
 
 from hdbench.collections.home.collection import Collection
-from hdbench.collections.truth.server import bounded_body
-from hdbench.errors import HdbenchError, Message
 
 if TYPE_CHECKING:
     from hdbench.collections.home.app import Home
-
-MAX_FORM = 4 * 2**20
-"""Maximum number of bytes of a form."""
-
-MAX_FIELDS = 20_000
-"""Maximum number of fields of a form."""
 
 
 @dataclass(frozen=True)
@@ -68,27 +57,3 @@ class HomePage(NamedTuple):
     name: str
     show: Show = lambda _: {}
     forms: Mapping[str, Act] = {}
-
-
-async def read_form(request: Request) -> dict[str, str]:
-    """Return the fields of a form that was sent; of several with one name, the last.
-
-    Raises:
-        HdbenchError: it is not a form, or is too large.
-    """
-    if request.headers.get("content-type") != "application/x-www-form-urlencoded":
-        raise HdbenchError("must be a form")
-    data = await bounded_body(request, MAX_FORM)
-    try:
-        pairs = parse_qsl(
-            data.decode(), keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS
-        )
-    except ValueError as error:
-        raise HdbenchError("not a form: {why}", why=Message(str(error))) from error
-    # Browsers end lines in forms with CR LF.
-    return {name: value.replace("\r\n", "\n") for name, value in pairs}
-
-
-def is_ours(request: Request) -> bool:
-    """Return whether a request that changes something says that it comes from these pages."""
-    return request.headers.get("origin") == f"http://{request.headers.get('host')}"

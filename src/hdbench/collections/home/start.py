@@ -12,7 +12,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from anyio import to_thread
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -23,12 +22,10 @@ from hdbench.benchmarks.building.builder import build
 from hdbench.benchmarks.building.recipe import find_recipe
 from hdbench.collections.home.collection import key_of, opened
 from hdbench.collections.home.drafts import NEW, NOT_USED, CollectionDraft
-from hdbench.collections.home.page import is_ours, read_form
 from hdbench.collections.home.run_list import RUNS
 from hdbench.collections.home.uploads import UploadedFile, uploaded
 from hdbench.collections.new.plan import CollectionRequest, make_plan, read_sources
 from hdbench.collections.new.writing import write_collection
-from hdbench.collections.truth.server import why_not
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.os_errors import write_errors
 from hdbench.common.regular_files import without_links
@@ -49,7 +46,7 @@ def start_routes(home: "Home") -> list[BaseRoute]:
         Route("/", start.index),
         Route("/new", start.new),
         Route("/new/{draft:key}", start.draft),
-        Route("/new/{draft:key}/small/{n:number}", start.picture),
+        Route("/new/{draft:key}/small/{n:number}", partial(home.file, start.picture)),
     ]
     uploads = {"scans": CollectionDraft.add_scan, "truth": CollectionDraft.add_truth}
     sent: dict[str, Callable[[Request], Awaitable[Response]]] = {
@@ -59,7 +56,7 @@ def start_routes(home: "Home") -> list[BaseRoute]:
         "/new": partial(start.go_to, "new.html", start.begun),
         "/new/{draft:key}/discard": start.discard,
         **{
-            f"/new/{{draft:key}}/{name}": partial(start.upload, add)
+            f"/new/{{draft:key}}/{name}": partial(home.file, partial(start.upload, add))
             for name, add in uploads.items()
         },
         **{f"/new/{{draft:key}}/{name}": partial(start.act, act) for name, act in _FORMS.items()},
@@ -87,23 +84,24 @@ class _Start:
 
     async def forget(self, request: Request) -> Response:
         """Take a collection out of the list."""
-        form = await self._form(request)
-        self._home.recent.forget(Path(form.get("folder", "")))
-        return RedirectResponse(f"{self._home.root}/", 303)
+
+        def forgotten(form: Mapping[str, str]) -> str:
+            self._home.recent.forget(Path(form.get("folder", "")))
+            return ""
+
+        return await self._home.submitted(request, "start.html", forgotten, self._used)
 
     async def go_to(
         self, template: str, find: Callable[[Mapping[str, str]], Path], request: Request
     ) -> Response:
         """Go to the collection, or the draft of one, that a form makes or names."""
-        form = await self._form(request)
-        try:
-            folder = await to_thread.run_sync(find, form)
-        except HdbenchError as error:
-            show = _new if template == "new.html" else self._used
-            return await self._home.page(request, template, partial(show, form, error.message))
-        if folder.name.endswith(NEW):
-            return RedirectResponse(f"{self._home.root}/new/{key_of(folder)}", 303)
-        return self._to(folder)
+
+        def found(form: Mapping[str, str]) -> str:
+            folder = find(form)
+            return f"new/{key_of(folder)}" if folder.name.endswith(NEW) else self._to(folder)
+
+        show = _new if template == "new.html" else self._used
+        return await self._home.submitted(request, template, found, show)
 
     async def new(self, request: Request) -> Response:
         """Ask for the name and place of a new collection."""
@@ -120,73 +118,60 @@ class _Start:
     async def draft(self, request: Request) -> Response:
         """Show a draft, or the collection that it has become."""
         if folder := self._become(request):
-            return self._to(folder)
-        return await self._home.page(request, "draft.html", partial(self._drafted, request, "", {}))
+            return RedirectResponse(f"{self._home.root}/{self._to(folder)}", 303)
+        return await self._home.page(request, "draft.html", partial(self._drafted, request, {}, ""))
 
     async def discard(self, request: Request) -> Response:
         """Remove a draft, with the copies of what was sent."""
-        await self._form(request)
-        with suppress(HdbenchError):  # it is gone already
-            draft = self._draft(request)
-            await to_thread.run_sync(draft.remove)
-            self._home.recent.forget(draft.folder)
-            if draft.is_addition and draft.collection.is_dir():
-                return self._to(draft.collection)
-        return RedirectResponse(f"{self._home.root}/", 303)
+
+        def discarded(_: Mapping[str, str]) -> str:
+            with suppress(HdbenchError):  # it is gone already
+                draft = self._draft(request)
+                draft.remove()
+                self._home.recent.forget(draft.folder)
+                if draft.is_addition and draft.collection.is_dir():
+                    return self._to(draft.collection)
+            return ""
+
+        return await self._home.submitted(request, "start.html", discarded, self._used)
 
     async def picture(self, request: Request) -> Response:
         """Show a small picture of a scan that was sent."""
-        try:
-            draft = self._draft(request)
-            made = await to_thread.run_sync(draft.picture, request.path_params["n"])
-        except HdbenchError as error:
-            return Response(why_not(error.message, request), 404)
+        made = await to_thread.run_sync(self._draft(request).picture, request.path_params["n"])
         return Response(made.data, media_type=made.media_type)
 
     async def upload(
         self, add: Callable[[CollectionDraft, UploadedFile], None], request: Request
     ) -> Response:
         """Take in a file for a draft."""
-        if not is_ours(request):
-            return Response("another origin", 403)
-        try:
-            draft = self._draft(request)
-            async with uploaded(request, draft.folder) as given:
-                await to_thread.run_sync(add, draft, given)
-        except HdbenchError as error:
-            return JSONResponse({"error": why_not(error.message, request)}, 400)
+        draft = self._draft(request)
+        async with uploaded(request, draft.folder) as given:
+            await to_thread.run_sync(add, draft, given)
         return JSONResponse({})
 
     async def act(self, act: "_Act", request: Request) -> Response:
         """Change a draft, or write what it has."""
-        form = await self._form(request)
-        try:
-            draft = self._draft(request)
-            await to_thread.run_sync(act, draft, form)
-        except HdbenchError as error:
-            if become := self._become(request):  # a button was pressed twice
-                return self._to(become)
-            show = partial(self._drafted, request, error.message, form)
-            return await self._home.page(request, "draft.html", show)
-        if act is not _written:
-            return RedirectResponse(f"{self._home.root}/new/{key_of(draft.folder)}", 303)
-        self._home.recent.forget(draft.folder)
-        # The next request opens what is edited with what was added.
-        await to_thread.run_sync(self._home.editors.close_idle, 0)
-        return self._to(draft.collection)
 
-    def _to(self, folder: Path) -> Response:
-        """Go to a collection."""
+        def done(form: Mapping[str, str]) -> str:
+            try:
+                draft = self._draft(request)
+                act(draft, form)
+            except HdbenchError:
+                if become := self._become(request):  # a button was pressed twice
+                    return self._to(become)
+                raise
+            if act is not _written:
+                return f"new/{key_of(draft.folder)}"
+            self._home.recent.forget(draft.folder)
+            return self._to(draft.collection)
+
+        show = partial(self._drafted, request)
+        return await self._home.submitted(request, "draft.html", done, show)
+
+    def _to(self, folder: Path) -> str:
+        """Remember a collection, and return its address."""
         self._home.recent.add(folder)
-        return RedirectResponse(f"{self._home.root}/{key_of(without_links(folder))}/", 303)
-
-    async def _form(self, request: Request) -> dict[str, str]:
-        if not is_ours(request):
-            raise HTTPException(403, "another origin")
-        try:
-            return await read_form(request)
-        except HdbenchError as error:
-            raise HTTPException(400, str(error)) from error
+        return f"{key_of(without_links(folder))}/"
 
     def _used(self, _: Mapping[str, str], error: str, language: str) -> Mapping[str, Any]:
         remembered = self._home.recent.read()
@@ -244,7 +229,7 @@ class _Start:
         return None
 
     def _drafted(
-        self, request: Request, error: str, form: Mapping[str, str], language: str
+        self, request: Request, form: Mapping[str, str], error: str, language: str
     ) -> Mapping[str, Any]:
         draft = self._draft(request)
         requested = draft.requested()

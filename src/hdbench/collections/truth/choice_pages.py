@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hdbench.collections.truth.events import SETTLED, Change, ValueKey, WorkedValue, now
+from hdbench.collections.truth.events import SETTLED, Change, ValueKey, WorkedValue, list_name, now
 from hdbench.collections.truth.item_state import Conflict, ItemState
 from hdbench.collections.truth.people import ChangedError
 from hdbench.collections.truth.store import StaleError, Store
@@ -56,9 +56,10 @@ class DecidingPage(ValuePage):
             HdbenchError: it cannot be saved.
         """
 
-    def listed(self) -> Sequence[object]:
-        """Return what the numbers of requests stand for, in order."""
-        return self._values
+    @property
+    def lists(self) -> Sequence[str]:
+        """Return the name of the list that the numbers of requests stand for."""
+        return [list_name(self._values)]
 
     def key(self, number: int) -> ValueKey:
         """Return the value with a number."""

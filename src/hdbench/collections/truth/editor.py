@@ -12,7 +12,7 @@ from hdbench.answers.files import open_container
 from hdbench.answers.ids import match_ids
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.provenance import AUDITED, BLIND, DRAFT, IMPORTED
-from hdbench.collections.truth.events import SETTLED, WHATS
+from hdbench.collections.truth.events import SETTLED, WHATS, list_name
 from hdbench.collections.truth.form import form_of
 from hdbench.collections.truth.item_state import ItemState, Stage
 from hdbench.collections.truth.media import BrowserImage, CollectionMedia
@@ -102,6 +102,9 @@ class Editor:
             items.
         audited: whether an audit found these: what is changed is corrected after it.
 
+    Attributes:
+        lists: the names of the lists that the numbers of requests stand for.
+
     Raises:
         HdbenchError: the collection, a run or the name cannot be used, or the collection does not
             have one of the items.
@@ -135,6 +138,7 @@ class Editor:
         except BaseException:
             self._store.close()
             raise
+        self.lists = [list_name(self._items)]
         self._suggestions: Suggestions | None = None
         self._lock = Lock()
         self._timer: Timer | None = None
@@ -173,10 +177,6 @@ class Editor:
                     for state in states
                 ],
             }
-
-    def listed(self) -> Sequence[object]:
-        """Return what the numbers of requests stand for, in order."""
-        return self._items
 
     def item(self, number: int) -> dict[str, Any]:
         """Return an item: its state, its media, and whether it is annotated without a draft."""

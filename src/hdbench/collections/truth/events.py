@@ -2,8 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field, model_validator
@@ -305,6 +306,11 @@ KINDS: Mapping[str, type[Event]] = {
     "worked": WorkedValue,
 }
 """Key `kind` of a line → its model."""
+
+
+def list_name(listed: Sequence[object]) -> str:
+    """Return a name of a list of items or values; another list has another one."""
+    return sha256(repr(listed).encode(errors="replace")).hexdigest()
 
 
 def now() -> str:

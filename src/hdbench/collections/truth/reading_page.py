@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple, Protocol
 
-from hdbench.collections.truth.events import Reading, ValueKey, now
+from hdbench.collections.truth.events import Reading, ValueKey, list_name, now
 from hdbench.collections.truth.people import ChangedError
 from hdbench.collections.truth.reading_queue import (
     Readings,
@@ -99,11 +99,11 @@ class ValueCheck(ValuePage):
         self._problem: str = ""
         self._refresh()
 
-    def listed(self) -> Sequence[object]:
-        """Return what the numbers of requests stand for, in order."""
-        return [
-            tuple(key) for stage in self._stages for _ in range(stage.turns) for key in stage.values
-        ]
+    @property
+    def lists(self) -> Sequence[str]:
+        """Return the names of the lists that numbers of requests stand for, that of now last."""
+        stages = [stage.values for stage in self._stages]
+        return [list_name(stages[: number + 1]) for number in range(len(stages))]
 
     def state(self, after: int = -1) -> dict[str, Any]:
         """Return where the reading stands for this person."""

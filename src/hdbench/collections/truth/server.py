@@ -3,12 +3,11 @@
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from anyio import CapacityLimiter
+from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.middleware import Middleware
@@ -20,7 +19,6 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from hdbench.collections.truth.editor import Editor, as_json
-from hdbench.collections.truth.in_threads import THREADS, BusyError, in_thread, one_at_a_time
 from hdbench.collections.truth.people import ChangedError, NotSavedError
 from hdbench.collections.truth.store import StaleError
 from hdbench.collections.truth.value_page import ValuePage
@@ -29,9 +27,6 @@ from hdbench.common.jsonio import SPELLED, json_reason, parse_json, spelled_json
 from hdbench.common.servers import HOST, serve_here
 from hdbench.common.texts import language_of, translated
 from hdbench.errors import HdbenchError, without_folders
-
-MAX_BODY = 8 * 2**20
-"""Maximum number of bytes of a change."""
 
 NOT_SAVED = 507
 """The HTTP status for a change that could not be saved, which the page keeps and sends again."""
@@ -56,7 +51,11 @@ HOME = "hdbench.collections.home"
 """The key of a request's scope with the address of the page that leads to this one, if any does."""
 
 _LISTED = "hdbench-listed"
-"""The header with the name of the list that a page began with, as `start` gave it."""
+"""The header with the name of the list that a page began with, as `start` gave it.
+
+A page stays open while its list is replaced, such as by an earlier state of the collection; the
+numbers in the addresses of its requests then stand for something else.
+"""
 
 Edited = Editor | ValuePage
 """What a page is served for."""
@@ -79,22 +78,27 @@ def routes_of(edited: Edited) -> list[BaseRoute]:
     Args:
         edited: the editor, or the page of values.
     """
-    listed = _Listed(edited.listed)
-    route = _Routes(listed)
+
+    def route(path: str, answer: Answer, method: str = "GET") -> Route:
+        return Route(path, partial(_answered, edited, answer), methods=[method])
+
+    def started(request: Request, _: dict[str, Any]) -> dict[str, Any]:
+        return edited.start() | {"home": request.scope.get(HOME), "listed": edited.lists[-1]}
+
     if isinstance(edited, Editor):
         page, requests = "index.html", _editor_routes(edited, route)
     else:
         page, requests = "value.html", _value_routes(edited, route)
     return [
         Route("/", lambda _: FileResponse(_PAGE / page)),
-        route("/start", _started(edited.start, listed)),
+        route("/start", started),
         *requests,
         *shared_routes(),
         Mount("/", StaticFiles(directory=_PAGE)),
     ]
 
 
-def _editor_routes(editor: Editor, route: "_Routes") -> list[Route]:
+def _editor_routes(editor: Editor, route: Callable[..., Route]) -> list[Route]:
     return [
         route("/search", lambda request, _: editor.search(*_query(request, "q"))),
         route("/suggest", lambda request, _: editor.suggested(*_query(request, "field", "typed"))),
@@ -105,19 +109,58 @@ def _editor_routes(editor: Editor, route: "_Routes") -> list[Route]:
         route("/items/{n:number}/draft", _with(editor.fill_in), "POST"),
         route("/items/{n:number}/undo", _of(editor.undo), "POST"),
         route("/items/{n:number}/drafts", _of(editor.drafts)),
-        route.picture("/items/{n:number}/pages/{page:number}", editor.page),
-        route.picture("/items/{n:number}/small/{page:number}", lambda n, _: editor.thumbnail(n)),
+        _picture("/items/{n:number}/pages/{page:number}", editor.page),
+        _picture("/items/{n:number}/small/{page:number}", lambda n, _: editor.thumbnail(n)),
     ]
 
 
-def _value_routes(values: ValuePage, route: "_Routes") -> list[Route]:
+def _value_routes(values: ValuePage, route: Callable[..., Route]) -> list[Route]:
     return [
         route("/state", lambda request, _: values.state(_after(request))),
         route("/go-on", lambda _, body: values.go_on(body), "POST"),
         route("/values/{n:number}", _of(values.value)),
         route("/values/{n:number}/read", _with(values.read), "POST"),
-        route.picture("/values/{n:number}/pages/{page:number}", values.picture),
+        _picture("/values/{n:number}/pages/{page:number}", values.picture),
     ]
+
+
+async def _answered(edited: Edited, answer: Answer, request: Request) -> Response:
+    """Answer a request of a page, in a thread."""
+
+    def answered(body: dict[str, Any]) -> Any:
+        if (name := request.headers.get(_LISTED)) and name not in edited.lists:
+            raise HdbenchError(
+                "what this page lists has been replaced: copy what you typed, and load the page "
+                "again"
+            )
+        return _localized(answer(request, body), request)
+
+    try:
+        body = await _body(request) if request.method == "POST" else {}
+        return _json(await to_thread.run_sync(answered, body))
+    except StaleError as error:
+        return _json({"stale": as_json(error.state)})
+    except ChangedError as error:
+        return _json({"stale": _localized(error.state, request)})
+    except HdbenchError as error:
+        # The page tries again if the change is not saved.
+        status = NOT_SAVED if isinstance(error, NotSavedError) else 400
+        return _json({"error": why_not(error.message, request)}, status)
+    except ClientDisconnect:
+        return Response(status_code=400)  # to nobody
+
+
+def _picture(path: str, picture: Callable[[int, int], tuple[bytes, str]]) -> Route:
+    """Return a route to pictures."""
+
+    def endpoint(request: Request) -> Response:
+        try:
+            data, media_type = picture(_number(request), request.path_params["page"])
+        except HdbenchError as error:
+            return Response(why_not(error.message, request), 404, media_type="text/plain")
+        return Response(data, media_type=media_type)
+
+    return Route(path, endpoint)
 
 
 def _after(request: Request) -> int:
@@ -186,108 +229,8 @@ async def _guarded(
     return response
 
 
-class _Listed:
-    """What the numbers in the addresses of requests stand for.
-
-    A page stays open while its list is replaced, such as by an earlier state of the collection.
-
-    Args:
-        listed: returns it, in order; more can be added at the end.
-    """
-
-    def __init__(self, listed: Callable[[], Sequence[object]]) -> None:
-        self._listed = listed
-        self._checked = set[str]()
-
-    def name(self) -> str:
-        """Return a name of what is listed now."""
-        return _name_of(self._listed())
-
-    def check(self, request: Request) -> None:
-        """Refuse a request of a page that began with another list.
-
-        Raises:
-            HdbenchError: it did.
-        """
-        name = request.headers.get(_LISTED, "")
-        if not name or name in self._checked:
-            return
-        count = name.partition(" ")[0]
-        is_count = count.isdecimal() and len(count) < 10  # noqa: PLR2004
-        if not is_count or _name_of(self._listed()[: int(count)]) != name:
-            raise HdbenchError(
-                "what this page lists has been replaced: copy what you typed, and load the page "
-                "again"
-            )
-        self._checked.add(name)
-
-
-def _name_of(listed: Sequence[object]) -> str:
-    return f"{len(listed)} {sha256(repr(listed).encode(errors='replace')).hexdigest()}"
-
-
-class _Routes:
-    """Factory of the routes of an editor, which answers one request at a time.
-
-    Args:
-        listed: what the numbers in their addresses stand for.
-    """
-
-    def __init__(self, listed: _Listed) -> None:
-        self._turns, self._listed = one_at_a_time(), listed
-
-    def __call__(self, path: str, answer: Answer, method: str = "GET") -> Route:
-        def checked(request: Request, body: dict[str, Any]) -> Any:
-            self._listed.check(request)
-            return answer(request, body)
-
-        async def endpoint(request: Request) -> Response:
-            try:
-                body = await _body(request) if method == "POST" else {}
-                answered = await in_thread(self._turns, checked, request, body)
-                return _json(_localized(answered, request))
-            except StaleError as error:
-                return _json({"stale": as_json(error.state)})
-            except ChangedError as error:
-                return _json({"stale": _localized(error.state, request)})
-            except HdbenchError as error:
-                # The page tries again if the server is busy or the change is not saved.
-                status = {BusyError: 503, NotSavedError: NOT_SAVED}.get(type(error), 400)
-                return _json({"error": why_not(error.message, request)}, status)
-            except ClientDisconnect:
-                return Response(status_code=400)  # to nobody
-
-        return Route(path, endpoint, methods=[method])
-
-    @staticmethod
-    def picture(path: str, picture: Callable[[int, int], tuple[bytes, str]]) -> Route:
-        """Return a route to pictures, which do not wait for other requests."""
-        turns = CapacityLimiter(THREADS // 3)
-
-        async def endpoint(request: Request) -> Response:
-            page = request.path_params["page"]
-            try:
-                data, media_type = await in_thread(turns, picture, _number(request), page)
-            except HdbenchError as error:
-                status = 503 if isinstance(error, BusyError) else 404
-                return Response(why_not(error.message, request), status, media_type="text/plain")
-            return Response(data, media_type=media_type)
-
-        return Route(path, endpoint)
-
-
 def _of(read: Callable[[int], Any]) -> Answer:
     return lambda request, _: read(_number(request))
-
-
-def _started(start: Callable[[], dict[str, Any]], listed: _Listed) -> Answer:
-    return lambda request, _: (
-        start()
-        | {
-            "home": request.scope.get(HOME),
-            "listed": listed.name(),
-        }
-    )
 
 
 def _with(change: Callable[[int, dict[str, Any]], Any]) -> Answer:
@@ -310,24 +253,6 @@ def why_not(message: str, request: Request) -> str:
     return translated(message, language_of(request.headers.get("accept-language")))
 
 
-async def bounded_body(request: Request, limit: int) -> bytearray:
-    """Return the body of a request.
-
-    Args:
-        request: the request.
-        limit: its maximum number of bytes, in whole MiB.
-
-    Raises:
-        HdbenchError: it is longer.
-    """
-    data = bytearray()
-    async for part in request.stream():
-        data += part
-        if len(data) > limit:
-            raise HdbenchError("more than {most} MiB", most=limit >> 20)
-    return data
-
-
 def _query(request: Request, *names: str) -> list[str]:
     return [request.query_params.get(name, "") for name in names]
 
@@ -341,14 +266,13 @@ async def _body(request: Request) -> dict[str, Any]:
     """Return the JSON object in the body of a request.
 
     Raises:
-        HdbenchError: the body is something else, or too long.
+        HdbenchError: the body is something else.
     """
     # A form of another page can send text, but not this.
     if request.headers.get("content-type") != "application/json":
         raise HdbenchError("must be application/json")
-    data = await bounded_body(request, MAX_BODY)
     try:
-        value = parse_json(data.decode(), SPELLED)
+        value = parse_json((await request.body()).decode(), SPELLED)
     except ValueError as error:
         raise HdbenchError("not JSON: {why}", why=json_reason(error)) from error
     if not isinstance(value, dict):

@@ -58,9 +58,10 @@ class ValuePage(ABC):
             "texts": _TEXTS.translations,
         }
 
+    @property
     @abstractmethod
-    def listed(self) -> Sequence[object]:
-        """Return what the numbers of requests stand for, in order."""
+    def lists(self) -> Sequence[str]:
+        """Return the names of the lists that numbers of requests stand for, that of now last."""
 
     @abstractmethod
     def state(self, after: int = -1) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Values of the ground truth that most good models contradict, and the editor to correct them."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.benchmarks.titles import FieldTitles
@@ -21,9 +21,6 @@ from hdbench.report.audit.findings import audit as audit_runs
 from hdbench.report.audit.models import MAKERS, is_witness
 from hdbench.report.tables import text
 
-if TYPE_CHECKING:
-    from hdbench.collections.home.app import Home
-
 AUDITED = "audited/{name}"
 """The address in a collection of the editor of what was found."""
 
@@ -33,15 +30,10 @@ MAX_ROWS = 200
 _AUDITING = "audit"
 
 
-def audit_editor(home: "Home", collection: Collection, name: str) -> Editor:
+def audit_editor(collection: Collection, name: str, language: str | None) -> Editor:
     """Open the editor for a person, with the items in which values were found."""
     found = read_audited(_file(collection))
-    return Editor(collection.folder, name, language=home.chosen_language, only=found, audited=True)
-
-
-def audit_source(collection: Collection) -> Hashable:
-    """Return which values were found."""
-    return stamp_of(_file(collection))
+    return Editor(collection.folder, name, language=language, only=found, audited=True)
 
 
 def _file(collection: Collection) -> Path:

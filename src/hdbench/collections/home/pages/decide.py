@@ -1,10 +1,10 @@
 """Which values can be accepted without anybody looking at them: from the plan to the work list."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from anyio import to_thread
 from starlette.requests import Request
@@ -46,9 +46,6 @@ from hdbench.collections.truth.reading_page import ValueCheck
 from hdbench.common.texts import language_of, time_in_words
 from hdbench.errors import HdbenchError, Message
 
-if TYPE_CHECKING:
-    from hdbench.collections.home.app import Home
-
 CHECKING, CONTROLLING, WORKING = "check/{name}", "control/{name}", "work/{name}"
 """The addresses in a collection of the pages on which values are read, and worked off."""
 
@@ -77,34 +74,27 @@ class FieldCounts(NamedTuple):
     left: int
 
 
-def check_editor(home: "Home", collection: Collection, name: str) -> ValueCheck:
+def check_editor(collection: Collection, name: str, language: str | None) -> ValueCheck:
     """Open the values of the plan for a person."""
-    return _value_check(home, collection, _planned(collection).plan_file, name)
+    return _value_check(collection, _planned(collection).plan_file, name, language)
 
 
-def control_editor(home: "Home", collection: Collection, name: str) -> ValueCheck:
+def control_editor(collection: Collection, name: str, language: str | None) -> ValueCheck:
     """Open the values of the control sample for a person."""
-    return _value_check(home, collection, _planned(collection).out / CONTROL, name)
+    return _value_check(collection, _planned(collection).out / CONTROL, name, language)
 
 
-def work_editor(home: "Home", collection: Collection, name: str) -> WorkPage:
+def work_editor(collection: Collection, name: str, language: str | None) -> WorkPage:
     """Open the work list for a person."""
-    out, built = _planned(collection).out, collection.built
-    work = AppliedWorkList(out / WORK_LIST, built)
-    return WorkPage(built, work, name, home.chosen_language)
+    work = AppliedWorkList(_planned(collection).out / WORK_LIST, collection.built)
+    return WorkPage(collection.built, work, name, language)
 
 
-def plan_source(collection: Collection) -> Hashable:
-    """Return which plan people read values for, and where it is applied."""
-    view = _planned(collection)
-    return view.plan_file, view.plan_hash, view.out
-
-
-def _value_check(home: "Home", collection: Collection, path: Path, name: str) -> ValueCheck:
+def _value_check(collection: Collection, path: Path, name: str, language: str | None) -> ValueCheck:
     values = values_to_read(path, collection.built)
     if values is None:
         raise HdbenchError("{place}: has no values to read", place=path)
-    return ValueCheck(collection.built, values, name, home.chosen_language)
+    return ValueCheck(collection.built, values, name, language)
 
 
 def _planned(collection: Collection) -> DecisionView:

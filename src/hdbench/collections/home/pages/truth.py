@@ -1,7 +1,7 @@
 """The ground truth: who reads what, and how well people agree."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hdbench.benchmarks.agreement import Agreement
 from hdbench.benchmarks.benchmark import METADATA, PEOPLE
@@ -19,9 +19,6 @@ from hdbench.collections.truth.events import as_name
 from hdbench.common.texts import written
 from hdbench.errors import HdbenchError
 
-if TYPE_CHECKING:
-    from hdbench.collections.home.app import Home
-
 EDITOR, CORRECTING, SETTLING = "annotate/{name}", "correct/{name}", "settle/{name}"
 """The addresses in a collection of its editor, without and with what models read, and of the page
 on which people settle what they entered differently."""
@@ -29,20 +26,19 @@ on which people settle what they entered differently."""
 _AGREEING = "agreement"
 
 
-def editor(home: "Home", collection: Collection, name: str) -> Editor:
+def editor(collection: Collection, name: str, language: str | None) -> Editor:
     """Open the editor for a person."""
-    return Editor(collection.folder, name, language=home.chosen_language)
+    return Editor(collection.folder, name, language=language)
 
 
-def correcting_editor(home: "Home", collection: Collection, name: str) -> Editor:
+def correcting_editor(collection: Collection, name: str, language: str | None) -> Editor:
     """Open the editor for a person, with what models read."""
-    drafts = [run.path for run in usable(collection)]
-    return Editor(collection.folder, name, drafts, home.chosen_language)
+    return Editor(collection.folder, name, [run.path for run in usable(collection)], language)
 
 
-def settling_page(home: "Home", collection: Collection, name: str) -> SettlingPage:
+def settling_page(collection: Collection, name: str, language: str | None) -> SettlingPage:
     """Open what people entered differently, for a person who settles it."""
-    return SettlingPage(collection.folder, name, home.chosen_language)
+    return SettlingPage(collection.folder, name, language)
 
 
 def _show(visit: Visit) -> Mapping[str, Any]:
@@ -101,7 +97,7 @@ def open_editor(visit: Visit, path: str) -> Done:
     """
     name = as_name(visit.form.get("name", ""))
     visit.home.recent.note_person(name)
-    visit.home.open_editor(path, visit.collection, name)  # what is wrong is said here
+    visit.home.edited(path, visit.collection, name, anew=True)  # what is wrong is said here
     return Done(to=f"{path.format(name=name)}/")
 
 

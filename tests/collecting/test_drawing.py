@@ -4,8 +4,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdbench.collections.new.drawing import allocated, draw
-from hdbench.collections.new.whole import Whole
+from hdbench.collections.new.drawing import Whole, allocated, draw
 
 KINDS = {"Monographie": 800, "Dissertation": 150, "Karte": 45, "Handschrift": 4, "Globus": 1}
 

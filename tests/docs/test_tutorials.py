@@ -19,8 +19,7 @@ from helpers.pages import blocks, commands
 from helpers.plain import PLAIN
 from models.faulty_server import FaultyServer, Response, completion
 
-from hdbench.collections.new.drawing import draw
-from hdbench.collections.new.whole import Whole
+from hdbench.collections.new.drawing import Population, draw
 from hdbench.collections.trust.blind_reading import values_to_read
 from hdbench.collections.truth.editor import Editor
 from hdbench.collections.truth.reading_page import ValueCheck
@@ -249,7 +248,7 @@ def test_scans_become_records_in_a_catalogue(tmp_path, run_hdbench, monkeypatch)
     drawn = []
 
     def type_sheet():
-        population = Whole(
+        population = Population(
             "scans", sorted(path.name for path in (tmp_path / "scans").iterdir()), {}, ()
         )
         drawn.extend(Path(name).stem for name in draw(population, 60, seed=1).ids)

@@ -20,7 +20,6 @@ from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.collections.home.collection import SCHEMA
 from hdbench.collections.home.stamps import Stamped
 from hdbench.collections.home.uploads import UploadedFile, checked_name
-from hdbench.collections.new.adding import add_items, plan_addition, read_addition
 from hdbench.collections.new.media import KINDS, pages_in
 from hdbench.collections.new.plan import (
     CollectionPlan,
@@ -31,7 +30,12 @@ from hdbench.collections.new.plan import (
     make_plan,
     read_sources,
 )
-from hdbench.collections.new.writing import write_collection
+from hdbench.collections.new.writing import (
+    add_items,
+    plan_addition,
+    read_addition,
+    write_collection,
+)
 from hdbench.collections.truth.media import BrowserImage, small_picture
 from hdbench.common.jsonio import parse_file, write_json
 from hdbench.common.os_errors import write_errors

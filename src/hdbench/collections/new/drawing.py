@@ -2,15 +2,126 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from hdbench.answers.cells import FAULTS, MISSING
+from hdbench.answers.tables import Table
 from hdbench.benchmarks import sample
-from hdbench.collections.new.whole import Whole
+from hdbench.collections.new.truth_files import open_truth
 from hdbench.common.grouping import grouped
 from hdbench.common.names import did_you_mean
+from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
+
+# The population that a sample is drawn from
+
+MAX_ITEMS = 1_000_000
+"""Maximum number of items of a population."""
+
+MAX_ID = 1_000
+"""Maximum number of characters in an id."""
+
+ID_TITLES = ("id", "file_name", "filename", "file", "datei", "dateiname", "image", "bild", "scan")
+"""Titles of the column that has the ids, in this order; without any of them it is the first."""
+
+
+class Population(NamedTuple):
+    """Population of items.
+
+    Attributes:
+        name: what messages call it.
+        ids: the items' ids.
+        columns: title → the value of each item, an empty text where there is none.
+        notes: what was assumed, one line each.
+    """
+
+    name: str
+    ids: Sequence[str]
+    columns: Mapping[str, Sequence[str]]
+    notes: Sequence[str]
+
+
+def read_population(path: Path, header_rows: str | None = None) -> Population:
+    """Return the items of a table with one row per item.
+
+    Args:
+        path: the table.
+        header_rows: see `open_truth`.
+
+    Raises:
+        HdbenchError: it cannot be read, has no items or too many, or an id is missing, too long, or
+            occurs twice.
+    """
+    with read_errors(path):
+        population = _table(path, header_rows)
+    if len(population.ids) > MAX_ITEMS:
+        raise HdbenchError(
+            "{place}: more than {most:,} items: draw from parts of it", place=path, most=MAX_ITEMS
+        )
+    return population
+
+
+def _table(path: Path, header_rows: str | None) -> Population:
+    table = open_truth(path, header_rows=header_rows)
+    if not isinstance(table, Table):
+        raise HdbenchError("--by: needs --sample, and the columns of a table in --truth")
+    titles = table.header
+    column = _id_column(titles)
+    note = Message(
+        "{place}: the ids are in the column {column!r}", place=path, column=titles[column]
+    )
+    notes = [*table.notes, note]
+    first_rows: dict[str, str] = {}
+    values: list[list[str]] = [[] for _ in titles]
+    for where, cells in table.rows:
+        texts = [_value(cell) for cell in cells]
+        if not any(texts):
+            continue
+        item_id = texts[column]
+        if not item_id:
+            raise HdbenchError(
+                "{place}: no id in the column {column!r}", place=where, column=titles[column]
+            )
+        _check_id(item_id, where)
+        if item_id in first_rows:
+            raise HdbenchError(
+                "{place}: the id {id!r} occurs twice, first in {first}: the table needs one "
+                "row per item",
+                place=where,
+                id=item_id,
+                first=first_rows[item_id],
+            )
+        first_rows[item_id] = where
+        for index, column_values in enumerate(values):
+            column_values.append(texts[index])
+    if not first_rows:
+        raise HdbenchError("{place}: no items in this table, only column names", place=path)
+    columns = dict(zip(titles, values, strict=True))
+    return Population(path.name, list(first_rows), columns, notes)
+
+
+def _id_column(titles: Sequence[str]) -> int:
+    folded = [title.casefold() for title in titles]
+    return next((folded.index(title) for title in ID_TITLES if title in folded), 0)
+
+
+def _value(cell: str) -> str:
+    """Return a cell as text; empty for a mark of a missing value or of a failed formula."""
+    text = cell.strip()
+    return "" if text in MISSING or text in FAULTS else text
+
+
+def _check_id(item_id: str, where: str) -> None:
+    if len(item_id) > MAX_ID or not item_id.isprintable():
+        raise HdbenchError(
+            "{place}: {id!r} cannot be an id: shorten or rename it", place=where, id=item_id[:100]
+        )
+
+
+# The draw
 
 LEAST = 2
 """Minimum number of items drawn from a stratum that has that many: one item does not show how
@@ -36,7 +147,7 @@ class Draw(NamedTuple):
     notes: Sequence[str]
 
 
-def draw(population: Whole, number: int, *, by: Sequence[str] = (), seed: int = 0) -> Draw:
+def draw(population: Population, number: int, *, by: Sequence[str] = (), seed: int = 0) -> Draw:
     """Draw items at random, without replacement: from the population, or from each stratum.
 
     Each stratum gets its share of the number, by largest remainders, but at least 2 items if it has
@@ -105,7 +216,7 @@ def draw(population: Whole, number: int, *, by: Sequence[str] = (), seed: int = 
     )
 
 
-def _strata(population: Whole, by: Sequence[str]) -> tuple[list[str], dict[Values, list[str]]]:
+def _strata(population: Population, by: Sequence[str]) -> tuple[list[str], dict[Values, list[str]]]:
     """Return notes on how columns were cut into ranges, and values of a stratum → its items."""
     if len(set(by)) < len(by):
         raise HdbenchError("--by: {names}: names a column twice", names=", ".join(by))

@@ -22,12 +22,11 @@ from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import TRUTHS, is_reserved
-from hdbench.collections.new.drawing import Draw, draw
+from hdbench.collections.new.drawing import Draw, Population, draw, read_population
 from hdbench.collections.new.matching import match_truths, sampled
 from hdbench.collections.new.media import MediaFiles, find_media
 from hdbench.collections.new.rules import Like, compared_exactly, find_like, rules_for
 from hdbench.collections.new.truth_files import open_truth
-from hdbench.collections.new.whole import Whole, read_whole
 from hdbench.common.names import is_writable
 from hdbench.errors import HdbenchError, Message
 
@@ -197,9 +196,11 @@ def read_sources(requested: CollectionRequest, out: Path = Path()) -> Sources:
         raise HdbenchError("--by: needs --sample, and the columns of a table in --truth")
     if requested.sample is not None:
         if requested.by and requested.truth is not None:
-            population = read_whole(requested.truth, requested.header_rows)
+            population = read_population(requested.truth, requested.header_rows)
         else:
-            population = Whole(str(requested.images), [item.id for item in media.items], {}, ())
+            population = Population(
+                str(requested.images), [item.id for item in media.items], {}, ()
+            )
         drawn = draw(population, requested.sample, by=requested.by, seed=requested.seed)
         drawn = drawn._replace(notes=[*population.notes, *drawn.notes])
         media, strata = sampled(media, drawn)

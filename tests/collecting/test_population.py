@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from hdbench.collections.new.whole import read_whole
+from hdbench.collections.new.drawing import read_population
 from hdbench.errors import HdbenchError
 
 TABLE = "Datei;Typ;Jahr\r\na.jpg;Brief;1800\r\nb.jpg;Größe, usw.;#NV\r\n\r\nc.jpg;;=1+1\r\n"
@@ -11,7 +11,7 @@ TABLE = "Datei;Typ;Jahr\r\na.jpg;Brief;1800\r\nb.jpg;Größe, usw.;#NV\r\n\r\nc.
 def test_a_table_as_a_german_spreadsheet_program_writes_it(tmp_path):
     path = tmp_path / "kat.csv"
     path.write_bytes(TABLE.encode("cp1252"))
-    found = read_whole(path)
+    found = read_population(path)
     assert found.ids == ["a.jpg", "b.jpg", "c.jpg"]
     assert found.columns["Typ"] == ["Brief", "Größe, usw.", ""]
     assert found.columns["Jahr"] == ["1800", "", "=1+1"]
@@ -20,4 +20,4 @@ def test_a_table_as_a_german_spreadsheet_program_writes_it(tmp_path):
 
 def test_a_device_that_never_ends_is_not_read():
     with pytest.raises(HdbenchError, match="neither a file nor a folder"):
-        read_whole(Path("/dev/zero"))
+        read_population(Path("/dev/zero"))

@@ -4,7 +4,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdbench.collections.new.drawing import Whole, allocated, draw
+from hdbench.collections.new.drawing import Population, allocated, draw
 
 KINDS = {"Monographie": 800, "Dissertation": 150, "Karte": 45, "Handschrift": 4, "Globus": 1}
 
@@ -16,7 +16,7 @@ def whole(order=None):
     if order is not None:
         random.Random(order).shuffle(rows)
     ids, kinds, years = zip(*rows, strict=True)
-    return Whole("kat.csv", ids, {"id": ids, "type": kinds, "year": years}, ())
+    return Population("kat.csv", ids, {"id": ids, "type": kinds, "year": years}, ())
 
 
 def test_strata_get_proportional_shares_of_at_least_two():

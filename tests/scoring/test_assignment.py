@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hdbench.scoring.records.assignment import FEW, assign
-from hdbench.scoring.records.compare import _without_crossing
+from hdbench.scoring.records.pairing import FEW, _without_crossing, assign
 
 
 def every_way(weights, row=0, taken=()):

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from hdbench.scoring.record_f1 import RecordF1
-from hdbench.scoring.records import compare, tree
+from hdbench.scoring.records import pairing, tree
 
 
 def entry(rng):
@@ -27,7 +27,7 @@ def test_inner_lists_score_the_same_together_or_one_by_one(monkeypatch, lists):
         answer = {"entries": [entry(rng) for _ in range(6)]}
         together = metric.score(answer, truth)
         with monkeypatch.context() as patched:
-            patched.setattr(compare, "MAX_AT_ONCE", 1)
+            patched.setattr(pairing, "MAX_AT_ONCE", 1)
             one_by_one = metric.score(answer, truth)
         assert together.statistics == one_by_one.statistics
         assert together.fields == one_by_one.fields

@@ -26,7 +26,7 @@ from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.evaluation.items import score_items
 from hdbench.scoring.metric import Metric
-from hdbench.scoring.records import compare
+from hdbench.scoring.records import pairing
 
 BENCHMARKS = {"bibliography": "fuzzy", "blacklist": "fuzzy", "companylists": "f1_macro"}
 """Name → what its headline is called in the published results."""
@@ -237,9 +237,9 @@ def limits(hdb: Path, name: str, runs: Sequence[Run]) -> None:
 
     by_position = [each["similarity"] for each in figures(ways["position"])]
     rows = [["by position", "", f"{statistics.median(by_position):.3f}", "", "", ""]]
-    usual = compare.ENOUGH
+    usual = pairing.ENOUGH
     for limit in LIMITS:
-        compare.ENOUGH = limit
+        pairing.ENOUGH = limit
         found = figures(ways["aligned"])
         similarities = [each["similarity"] for each in found]
         rows.append(
@@ -252,7 +252,7 @@ def limits(hdb: Path, name: str, runs: Sequence[Run]) -> None:
                 sum(each["records_found"] for each in found),
             ]
         )
-    compare.ENOUGH = usual
+    pairing.ENOUGH = usual
     print(f"\n{name}")
     table(
         ["limit", "below position", "median similarity", "median F1", "records F1", "found"], rows

@@ -486,7 +486,7 @@ class TextCer(Metric):
         theirs = theirs[: _most_pages(len(ours))]
         import numpy as np  # noqa: PLC0415  slow to import
 
-        from hdbench.scoring.records.assignment import assign  # noqa: PLC0415  with numpy
+        from hdbench.scoring.records.pairing import assign  # noqa: PLC0415  with numpy
 
         alike = np.array(
             [

@@ -13,8 +13,9 @@ from hdbench.benchmarks.building.recipe import Recipe
 from hdbench.benchmarks.spec import read_spec
 from hdbench.collections.truth.double import ReadByAll, read_doubly_read
 from hdbench.scoring.metric import INDEX, Metric
-from hdbench.scoring.records.compare import joined, pair_items
+from hdbench.scoring.records.compare import joined
 from hdbench.scoring.records.options import read_rules
+from hdbench.scoring.records.pairing import pair_items
 from hdbench.scoring.records.tree import PathRules, Record, as_written, take_apart
 from hdbench.statistics.agreement import Unit, ceiling, field_agreement
 from hdbench.statistics.bootstrap import METHOD

@@ -116,7 +116,8 @@ def _is_plain(value: Any) -> bool:
 def are_plain(texts: Iterable[str]) -> bool:
     """Whether texts are surely in canonical form, as nearly all are."""
     text = "".join(texts)  # in canonical form only if each of them is
-    return text.replace("\n", "").isprintable() and (text.isascii() or is_normalized("NFC", text))
+    is_shown = text.isprintable() or text.replace("\n", "").isprintable()
+    return is_shown and (text.isascii() or is_normalized("NFC", text))
 
 
 def _canonical_sign(match: re.Match[str]) -> str:

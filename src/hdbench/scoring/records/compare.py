@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from rapidfuzz import fuzz
+
 from hdbench.scoring.equality import are_plain, check_form, similarity
 from hdbench.scoring.metric import Outcome
 from hdbench.scoring.records.tree import Check, PathRules, Record
@@ -90,16 +92,13 @@ def compare_fields(
     """
     if leaves == references and all(check.compare is None for check in expected):
         return Fields(list(references), [], [], [], {})
-    # Of most answers, none of the values has to be asked.
-    canonical = canonical and not are_plain(
-        value for value in leaves.values() if type(value) is str
-    )
     correct: list[str] = []
     substituted: list[str] = []
     missing: list[str] = []
     spurious: list[str] = []
     alike: dict[str, float] = {}
-    common = 0
+    others: list[Any] = []
+    common, ratio = 0, fuzz.ratio
     for (path, compare, threshold), reference in zip(expected, references.values(), strict=True):
         value = leaves.get(path, _ABSENT)
         if value is _ABSENT:
@@ -110,9 +109,11 @@ def compare_fields(
         if compare is None and value == reference:
             correct.append(path)
             continue
-        if canonical:
-            check_form(value)
-        same = (compare or similarity)(reference, value)
+        others.append(value)
+        if compare is None and type(value) is type(reference) is str:
+            same = ratio(reference, value) / 100  # as `similarity`, whose call costs as much
+        else:
+            same = (compare or similarity)(reference, value)
         (correct if same >= threshold else substituted).append(path)
         if same != 1.0:
             alike[path] = same
@@ -120,9 +121,10 @@ def compare_fields(
         spurious = [
             path for path, value in leaves.items() if path not in references and value != ""
         ]
-        if canonical:
-            for path in spurious:
-                check_form(leaves[path])
+        others += [leaves[path] for path in spurious]
+    if canonical and others and not are_plain([text for text in others if type(text) is str]):
+        for value in others:
+            check_form(value)
     return Fields(correct, substituted, missing, spurious, alike)
 
 

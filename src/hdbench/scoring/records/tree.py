@@ -258,7 +258,7 @@ class Path:
         lists: how a list at this path is compared.
         mode: how the list is compared whose item this is.
         steps: how its texts are normalized.
-        is_plain: whether a text at this path is compared as it is.
+        plain: key → the text of the path there, where a text is compared as it is.
     """
 
     __slots__ = (
@@ -266,9 +266,9 @@ class Path:
         "base",
         "below",
         "ignored",
-        "is_plain",
         "lists",
         "mode",
+        "plain",
         "segments",
         "steps",
         "text",
@@ -288,7 +288,7 @@ class Path:
         self.ignored = rules.ignore[segments]
         self.lists = rules.lists[segments]
         self.steps = rules.steps[segments]
-        self.is_plain = not (self.ignored or self.steps)
+        self.plain: dict[str, str] = {}
 
     def key(self, key: str) -> "Path":
         """The path of a key of an object at this path.
@@ -321,6 +321,8 @@ class Path:
         if len(text) <= MAX_KEPT_LENGTH and self._rules.kept < MAX_KEPT:
             self._rules.kept += 1
             self.below[key] = path
+            if isinstance(key, str) and not (path.ignored or path.steps):
+                self.plain[key] = text
         return path
 
 
@@ -459,15 +461,18 @@ def take_apart(value: dict[str, Any], rules: PathRules) -> Record:
 
 
 def _add_object(value: dict[str, Any], at: Path, record: Record, rules: PathRules) -> None:
-    leaves, blank_texts, paths = record.leaves, rules.blank_texts, at.below
+    leaves, blank_texts, plain = record.leaves, rules.blank_texts, at.plain
     for key, child in value.items():
-        path = paths.get(key) or at.key(key)
-        if type(child) is str and path.is_plain and child not in blank_texts:  # as most are
-            leaves[path.text] = child
-        elif type(child) is dict and not path.ignored:
+        if (
+            type(child) is str  # as most are, at a path that was seen before
+            and (text := plain.get(key)) is not None
+            and not (blank_texts and child in blank_texts)
+        ):
+            leaves[text] = child
+        elif type(child) is dict and not (path := at.below.get(key) or at.key(key)).ignored:
             _add_object(child, path, record, rules)
         else:
-            _add(child, path, record, rules)
+            _add(child, at.key(key), record, rules)
 
 
 def _add(value: Any, path: Path, record: Record, rules: PathRules) -> None:

@@ -1,30 +1,20 @@
 """Finished records as Dublin Core and as CSV, by a mapping."""
 
 import csv
-import json
-import re
 from pathlib import Path
 
 import pytest
-import yaml
-from exporting.finished_records import FIELDS, HOSTILE, write_finished
+from exporting.finished_records import FIELDS, HOSTILE, RECORDS, write_finished
 from lxml import etree
 
 from hdbench.benchmarks.authority_files import read_identifiers
-from hdbench.collections.records.dublin_core import (
-    DC,
-    ELEMENTS,
-    OAI_DC,
-    read_dublin_core_mapping,
-    write_dublin_core,
-    write_mapped_csv,
-)
-from hdbench.collections.records.record_mapping import EXAMPLE, read_record_mapping
-from hdbench.errors import HdbenchError
+from hdbench.collections.records.fields import NO_XML
+from hdbench.collections.records.forms import DC, OAI_DC, write_columns, write_dublin_core
+from hdbench.collections.records.mapping import ELEMENTS, read_mapping
 
 SCHEMA = etree.XMLSchema(etree.parse(Path(__file__).with_name("oai_dc.xsd")))
 MAPPING = """
-record:
+dublin-core:
   identifier: ["{id}", "https://example.org/[[1]]/{{{id}}}"]
   title: {text: "{title}", language: de-CH}
   date: "{year}"
@@ -39,10 +29,21 @@ HEAD = ["identifier", "title", "date", "coverage", "subject", "source", "relatio
 @pytest.fixture
 def written(tmp_path):
     _, records = write_finished(tmp_path)
-    (tmp_path / "mapping.yaml").write_text(MAPPING)
     (tmp_path / "places.csv").write_text("Basel;Q78\n")
-    identifiers = read_identifiers([str(tmp_path / "places.csv")], FIELDS)
-    return tmp_path, records, identifiers
+
+    def write(form, text=MAPPING, known=f"imprint.place={tmp_path / 'places.csv'}"):
+        path = tmp_path / "mapping.yaml"
+        path.write_text(text.replace("dublin-core:", f"{form}:"))
+        mapping, identifiers = read_mapping(path, form, FIELDS), read_identifiers([known], FIELDS)
+        writer = write_dublin_core if form == "dublin-core" else write_columns
+        return writer(records, tmp_path, mapping=mapping, identifiers=identifiers)
+
+    return tmp_path, write
+
+
+def table(path):
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def elements(record):
@@ -50,9 +51,8 @@ def elements(record):
 
 
 def test_each_record_is_valid_dublin_core(written):
-    folder, records, identifiers = written
-    mapping = read_dublin_core_mapping(folder / "mapping.yaml", FIELDS)
-    write_dublin_core(records, folder, mapping, identifiers)
+    folder, write = written
+    write("dublin-core")
     first, second = etree.parse(folder / "records.dc.xml").getroot()
     for record in (first, second):
         assert record.tag == f"{{{OAI_DC}}}dc"
@@ -71,99 +71,58 @@ def test_each_record_is_valid_dublin_core(written):
     ]
     language = "{http://www.w3.org/XML/1998/namespace}lang"
     assert [each.get(language) for each in first if each.tag == f"{{{DC}}}title"] == ["de-CH"]
-    # The year is still open, the place and the keywords are empty.
-    assert elements(second)[2:] == [
-        ("title", HOSTILE.replace("\x00", "␀")),
-        ("subject", "Sammlung <A&B>"),
-        ("source", "Signatur 0007"),
-    ]
+    # The year is still open, the place and the keywords are empty, the title is no text of XML.
+    assert elements(second)[2:] == [("subject", "Sammlung <A&B>"), ("source", "Signatur 0007")]
 
 
 def test_csv_has_a_column_for_each_name(written):
-    folder, records, identifiers = written
-    (folder / "mapping.yaml").write_text(MAPPING.replace("coverage:", "Ort und Jahr:"))
-    mapping = read_record_mapping(folder / "mapping.yaml", FIELDS)
-    write_mapped_csv(records, folder, mapping, identifiers)
-    with (folder / "records.csv").open(encoding="utf-8-sig", newline="") as file:
-        first, second = csv.DictReader(file)
+    folder, write = written
+    write("csv", MAPPING.replace("coverage:", "Ort und Jahr:").replace(", language: de-CH", ""))
+    first, second = table(folder / "records.csv")
     assert list(first) == [name.replace("coverage", "Ort und Jahr") for name in HEAD]
     assert first["subject"] == "Recht | Diss. | Sammlung <A&B>"
     assert first["Ort und Jahr"] == "Basel (1898)"
-    assert second["title"].startswith("'=cmd")
-    assert second["date"] == second["Ort und Jahr"] == ""
+    assert second["title"] == second["date"] == second["Ort und Jahr"] == ""
+
+
+@pytest.mark.parametrize(("form", "name"), [("dublin-core", "records.dc.xml"), ("csv", "records")])
+def test_all_forms_leave_out_the_same(written, form, name):
+    folder, write = written
+    conditions = "leave_out: {not wanted: {shelfmark: [1898-03-04]}}\n"
+    done = write(form, conditions + MAPPING)
+    left = [list(row.values()) for row in table(folder / f"not_in_{name}.csv")]
+    assert left == [
+        ["0012", "", "", "not wanted"],
+        ["a/b ü", "title", HOSTILE.replace("=", "'=").replace("\x00", "␀"), NO_XML],
+        ["a/b ü", "year", "1900", "still open"],
+    ]
+    assert (done.records, done.left_out, done.values_left) == (1, 1, 2)
 
 
 def test_each_value_of_a_list_has_its_own_identifier(written):
-    folder, records, _ = written
+    folder, write = written
     (folder / "subjects.csv").write_text("Diss.;4113937-9\n")
-    known = read_identifiers([f"keywords={folder / 'subjects.csv'}"], FIELDS)
-    (folder / "mapping.yaml").write_text(
-        "record:\n  subject: '{keywords}[ <{keywords: identifier}>]'\n"
+    known = f"keywords={folder / 'subjects.csv'}"
+    mapping = (
+        "dublin-core:\n  subject: '{keywords}[ <{keywords: identifier}>]'\n"
         "  relation: '{keywords: identifier}'\n"
     )
-    mapping = read_dublin_core_mapping(folder / "mapping.yaml", FIELDS)
     address = "https://d-nb.info/gnd/4113937-9"
-    write_dublin_core(records, folder, mapping, known)
-    first, second = etree.parse(folder / "records.dc.xml").getroot()
+    write("dublin-core", mapping, known)
+    (first,) = etree.parse(folder / "records.dc.xml").getroot()
     assert elements(first) == [
         ("subject", "Recht"),
         ("subject", f"Diss. <{address}>"),
         ("relation", address),
     ]
-    assert elements(second) == []
     # In CSV, an empty place tells which value it belongs to.
-    write_mapped_csv(records, folder, mapping, known)
-    with (folder / "records.csv").open(encoding="utf-8-sig", newline="") as file:
-        rows = [list(row.values()) for row in csv.DictReader(file)]
-    assert rows == [[f"Recht | Diss. <{address}>", f" | {address}"], ["", ""]]
-
-
-def test_the_example_maps_the_cards(tmp_path):
-    text = EXAMPLE.read_text()
-    fields = re.findall(r"[a-z]+\.[a-z_]+", text.partition("\nrecord:")[2])
-    mapping = read_dublin_core_mapping(EXAMPLE, fields)
-    names = {"author.last_name": "Wendler", "publication.title": "Diss."}
-    values = {name: {"origin": "checked", "value": value} for name, value in names.items()}
-    assert list(mapping.of("7", values)) == [
-        ("identifier", "7", ""),
-        ("title", "Diss.", ""),
-        ("creator", "Wendler", ""),
-        ("type", "Text", ""),
-    ]
-    # What its comments show is read, too.
-    shown = re.findall(r"^#   (\w+: .*?)(?:   .*)?$", text, re.MULTILINE)
-    assert len(shown) == 6
-    for line in shown:
-        (tmp_path / "m.yaml").write_text(json.dumps({"record": yaml.safe_load(line)}))
-        fields = ["publication.title", "author.last_name", "author.first_name", "subjects", "notes"]
-        read_dublin_core_mapping(tmp_path / "m.yaml", fields)
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("record: {}", "needs record:, and nothing else"),
-        ("record: {title: '{title}'}\nkey: 1", "needs record:, and nothing else"),
-        ("record: {titel: '{title}'}", "m.yaml: titel: must be one of title, creator"),
-        ("record: {title: '{titel}'}", "m.yaml: title: titel: no such field: choose one of"),
-        ("record: {title: {text: '{title}', lang: de}}", "must be a text such as '{title}'"),
-        ("record: {title: {text: '{title}', language: 'd e'}}", "must be a code such as de"),
-        ("record: {title: [[a]]}", "must be a text such as '{title}'"),
-        ("record: {title: ''}", "must be a text such as '{title}'"),
-        ("record: {title: '{title'}", "without its counterpart"),
-        ("record: {title: 'title]'}", "without its counterpart"),
-        ("record: {title: '[a'}", "without its counterpart"),
-        ("record: {title: '[a[b]]'}", "without its counterpart"),
-        ("record: {title: &a x, date: *a}", "has an alias"),
-        ("record: [", "not YAML"),
-    ],
-)
-def test_an_unusable_mapping_is_one_line(tmp_path, text, why):
-    (tmp_path / "m.yaml").write_text(text)
-    with pytest.raises(HdbenchError) as error:
-        read_dublin_core_mapping(tmp_path / "m.yaml", FIELDS)
-    assert why in str(error.value)
-    assert "\n" not in str(error.value)
+    write("csv", mapping, known)
+    rows = [list(row.values()) for row in table(folder / "records.csv")]
+    assert rows == [[f"Recht | Diss. <{address}>", f" | {address}"]]
+    nothing = "nothing is known of it that has a place in the mapping"
+    assert [[*RECORDS][1], "", "", nothing] in map(
+        list, map(dict.values, table(folder / "not_in_records.csv"))
+    )
 
 
 def test_elements_are_the_fifteen_of_the_schema():

@@ -1,6 +1,6 @@
-"""What MARC records must have of cards, worked out without hdbench: a program of its own.
+"""What records must have of cards, worked out without hdbench: a program of its own.
 
-It knows the mapping for cards as a cataloguer would tell it, reads MARCXML with nothing but the
+It knows the mapping for cards as a cataloguer would tell it, reads records with nothing but the
 standard library, and what people and models said from the files that commands have written.
 """
 
@@ -32,25 +32,41 @@ def name(value):
     return " ".join(words)
 
 
-def expected(values):
-    """Tag → the letters and figures in all of its fields, for a card's decided values."""
-    get = values.get
-    if not {"author.last_name", "author.first_name"} <= values.keys():
-        values = values | {"author.last_name": None, "author.first_name": None}  # half a name: none
-        get = values.get
+NAME = ("author.last_name", "author.first_name")
+CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
+
+
+def left(states):
+    """The fields of a card, of which there is a record, whose values are not in it."""
+    is_open = {field for field, (origin, _) in states.items() if origin == "open"}
+    halves = {field for field in NAME if text(states[field][1])} if is_open & {*NAME} else set()
+    return is_open | halves | {f for f, (_, value) in states.items() if CONTROL.search(text(value))}
+
+
+def expected(states):
+    """Field of MARC, and element of Dublin Core → the letters and figures in all of its values."""
+    gone = left(states)
+    get = {field: text(value) for field, (_, value) in states.items() if field not in gone}.get
     subjects = [
         text(part)
-        for part in text(get("library_reference.subjects")).split("/")
+        for part in get("library_reference.subjects", "").split("/")
         if not re.fullmatch(r"[0-9]|.*\bDiss\b.*", text(part))
     ]
-    publication = ("place", "publisher", "year")
-    return {
-        "100": letters(name(get("author.last_name")), name(get("author.first_name"))),
-        "245": letters(text(get("publication.title"))),
-        "264": letters(*(text(get(f"publication.{part}")) for part in publication)),
-        "653": letters(*subjects),
-        "852": letters(text(get("library_reference.shelfmark"))),
-    }
+    place, publisher, year, title = (
+        letters(get(f"publication.{part}", "")) for part in ("place", "publisher", "year", "title")
+    )
+    person = letters(*(name(get(field, "")) for field in NAME))
+    signature = letters(get("library_reference.shelfmark", ""))
+    marc = {"100": person, "245": title, "264": place + publisher + year, "852": signature}
+    elements = {"creator": person, "title": title, "coverage": place, "publisher": publisher}
+    elements |= {"date": year, "source": signature, "subject": letters(*subjects)}
+    return marc | {"653": letters(*subjects)}, elements
+
+
+def why_none(states):
+    """Whether a card has no record: a reference, or what might be one."""
+    origin, kind = states["type.type"]
+    return origin == "open" or text(kind).casefold() == "reference"
 
 
 def letters(*texts):
@@ -68,6 +84,15 @@ def records(path):
             else (field.get("tag"), field.text)
             for field in fields
         ]
+
+
+def elements(path):
+    """Each record of Dublin Core: the letters and figures of its elements, and what `id` it has."""
+    for record in ElementTree.parse(path).getroot():
+        texts = {}
+        for each in record:
+            texts.setdefault(each.tag.partition("}")[2], []).append(each.text)
+        yield texts.pop("identifier")[0], {tag: letters(*given) for tag, given in texts.items()}
 
 
 def found(record, tags):

@@ -15,10 +15,13 @@ import pytest
 import yaml
 from helpers.people_files import add_events
 from pymarc import MARCReader, parse_xml_to_array
+from real import confirming
+from real.confirming import elements, records, text, why_none
 from real.confirming import expected as expected_of
 from real.confirming import found as found_in
-from real.confirming import records, text
+from real.confirming import left as left_of
 
+from hdbench.collections.records.mapping import CARDS
 from hdbench.collections.truth.events import Reading, WorkedValue
 
 PEOPLE = "2026-11-27T{hour:02}:00:00.000Z"
@@ -162,40 +165,63 @@ def test_each_of_263_cards_has_each_value_with_its_origin(folder, run_hdbench):
     assert counts["worked"] == WORKED
     assert counts["corrected"] >= WRONG
     assert counts["checked"] + counts["corrected"] == 300 + 600 + 100
-    decided = {
-        item: {name: value for name, (origin, value) in fields.items() if origin != "open"}
-        for item, fields in expected.items()
-    }
-    confirm_new(folder / "out/finished", decided)
-    confirm_existing(folder, decided, run)
+    confirm_new(folder / "out/finished", expected)
+    confirm_existing(folder, expected, run)
+    confirm_elements_and_columns(folder, expected, run)
 
 
 def left_out(finished, name):
-    """Item → why it has no record."""
+    """Item → why it has no record, and the other values that are in none."""
     with (finished / name).open(encoding="utf-8-sig", newline="") as file:
-        return {row["id"]: row["why"] for row in csv.DictReader(file) if not row["field"]}
+        rows = list(csv.DictReader(file))
+    values = {(row["id"], row["field"]) for row in rows if row["id"] and row["field"]}
+    return {row["id"]: row["why"] for row in rows if not row["field"]}, values
 
 
-def confirm_new(finished, decided):
+def confirm_new(finished, expected):
     made = {}
     for record in records(finished / "records.xml"):
         (number,) = (subfields[0][1] for tag, subfields in record if tag == "035")
         made[number.removeprefix("(hdbench)")] = record
-    left = left_out(finished, "not_in_records.xml.csv")
-    assert made.keys() | left.keys() == decided.keys()
+    left, values_left = left_out(finished, "not_in_records.xml.csv")
+    assert made.keys() | left.keys() == expected.keys()
     assert not made.keys() & left.keys()
     assert len(made) > 100
+    assert values_left == {(item, name) for item in made for name in left_of(expected[item])}
     values = 0
     for item, record in made.items():
-        wanted = expected_of(decided[item])
+        wanted, _ = expected_of(expected[item])
         assert found_in(record, wanted) == wanted, item
         values += sum(map(bool, wanted.values()))
     assert values > 300
 
 
-def confirm_existing(folder, decided, run):
+def confirm_elements_and_columns(folder, expected, run):
+    """Dublin Core, and a table whose columns have the same names, of the same items."""
+    cards = yaml.load(CARDS.read_text(encoding="utf-8"), yaml.BaseLoader)
+    cards["csv"] = cards["dublin-core"]
+    (folder / "mapping.yaml").write_text(json.dumps(cards))
+    for form in ("dublin-core", "csv"):
+        command = ("trust", "finish", "./cards", "out", "-o", form, "--format", form)
+        run(*command, "--mapping", "mapping.yaml")
+    with (folder / "csv/records.csv").open(encoding="utf-8-sig", newline="") as file:
+        columns = {row["identifier"]: row for row in csv.DictReader(file)}
+    made = dict(elements(folder / "dublin-core/records.dc.xml"))
+    without = {item for item, states in expected.items() if why_none(states)}
+    assert list(made) == list(columns) == [item for item in expected if item not in without]
+    left = left_out(folder / "dublin-core", "not_in_records.dc.xml.csv")
+    assert left == left_out(folder / "csv", "not_in_records.csv")
+    assert left[0].keys() == without
+    assert left[1] == {(item, name) for item in made for name in left_of(expected[item])}
+    for item, found in made.items():
+        _, wanted = expected_of(expected[item])
+        assert {name: found.get(name, "") for name in wanted} == wanted, item
+        assert {name: confirming.letters(columns[item][name]) for name in wanted} == wanted, item
+
+
+def confirm_existing(folder, expected, run):
     """Half of the records have a title of their own, all have a note; five cards have none."""
-    items = list(decided)[:-5]
+    items = list(expected)[:-5]
     own = "".join(
         f"<record><leader>00000cam a2200000 c 4500</leader><controlfield tag='001'>{escape(item)}"
         "</controlfield>"
@@ -213,16 +239,17 @@ def confirm_existing(folder, decided, run):
     run(*command, "--records", "own.xml")
     with (folder / "into/changed_fields.csv").open(encoding="utf-8-sig", newline="") as file:
         changed = {(row["id"], row["field"]) for row in csv.DictReader(file)}
-    left = left_out(folder / "into", "not_in_records.xml.csv")
-    assert set(list(decided)[-5:]) <= left.keys()
+    left, _ = left_out(folder / "into", "not_in_records.xml.csv")
+    assert set(list(expected)[-5:]) == {item for item in left if "no record has" in left[item]}
+    assert left.keys() - {*list(expected)[-5:], ""} == {i for i in items if why_none(expected[i])}
     there = list(records(folder / "into/records.xml"))
     assert [dict(record)["001"] for record in there] == [*items, "no card"]
     confirmed_tags = set()
     for number, (item, record) in enumerate(zip([*items, "no card"], there, strict=True)):
         assert [part for tag, part in record if tag == "500"] == [[("a", "Notiz 0")]]
         wanted = dict.fromkeys(("100", "245", "264", "653", "852"), "")
-        if item not in left and item in decided:
-            wanted = expected_of(decided[item])
+        if item not in left and item in expected:
+            wanted, _ = expected_of(expected[item])
         if number % 2:
             wanted["245"] = "Eigener"
         assert found_in(record, wanted) == wanted, item

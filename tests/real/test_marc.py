@@ -10,10 +10,17 @@ import pytest
 from helpers.gold import rows_of
 from pymarc import MARCReader
 
-from hdbench.collections.records.marc_collection import marc_collection
-from hdbench.collections.records.marc_making import Made, Process, make_record
-from hdbench.collections.truth.marc_mapping import read_mapping
-from hdbench.collections.truth.marc_templates import CARD_CATALOGUE
+from hdbench.benchmarks.authority_files import AuthorityLine, AuthorityTable, Identifiers
+from hdbench.collections.records.left_list import FinishedRecord
+from hdbench.collections.records.mapping import CARDS as CARD_MAPPING
+from hdbench.collections.records.mapping import read_mapping
+from hdbench.collections.records.marc import (
+    Process,
+    made_of,
+    marc_collection,
+    record_element,
+    why_none,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.needs("marc")]
 
@@ -36,43 +43,40 @@ def flat(record, before=""):
     return values
 
 
-SUBJECT = "653$a{library_reference.subjects}"
-
-
 @pytest.fixture(scope="module", params=["people", "machine"])
 def written(published, tmp_path_factory, request):
     """Records as MARCXML and MARC21, whose values come from people or a machine.
 
     Authors and every second subject have identifiers.
     """
-    text = CARD_CATALOGUE.read_text(encoding="utf-8")
-    assert text.count(f" {SUBJECT}\n") == 1
+    text = CARD_MAPPING.read_text(encoding="utf-8")
+    subject = "  653:\n    text: $a{library_reference.subjects}\n"
+    assert text.count(subject) == 1
     with_identifiers = (
-        "650|#4|$a{library_reference.subjects}$0{library_reference.subjects: identifier}"
+        "  650|#4|:\n    text: "
+        '"$a{library_reference.subjects}$0{library_reference.subjects: identifier}"\n'
     )
     path = tmp_path_factory.mktemp("mapping") / "marc.yaml"
-    path.write_text(text.replace(f" {SUBJECT}\n", f' "{with_identifiers}"\n'), encoding="utf-8")
-    mapping = read_mapping(path).new_records
+    path.write_text(text.replace(subject, with_identifiers), encoding="utf-8")
     plan = Process("hdbench trust, plan 5f", 0.95, "20260701")
     day = datetime.date(2026, 7, 1)
     folder = tmp_path_factory.mktemp(request.param)
     outcomes = Counter()
+    rows = rows_of(published.folder / "hdb/zettelkatalog", "documented")
+    items = {item: flat(record) for item, record in rows.items()}
+    known = authorities(items.values())
+    origin = "accepted" if request.param == "machine" else "checked"
     with (folder / "records.xml").open("wb") as file, marc_collection(file) as write:
-        for item, record in rows_of(published.folder / "hdb/zettelkatalog", "documented").items():
-            values = flat(record)
-            origins = dict.fromkeys(values, plan) if request.param == "machine" else {}
-            subjects = (values["library_reference.subjects"] or "").split("/")
-            known = {
-                "author.last_name": ["(DE-588)118585053"],
-                "library_reference.subjects": [
-                    identifier_of(subject) for subject in subjects if subject.strip()
-                ],
-            }
-            made = make_record(mapping, item, values, origins, day, identifiers=known)
-            outcomes[made.why if not isinstance(made, Made) else "made"] += 1
-            if isinstance(made, Made):
-                assert made.left == []
-                write(made.record)
+        for item, values in items.items():
+            states = {name: {"origin": origin, "value": value} for name, value in values.items()}
+            record = FinishedRecord(item, states)
+            mapping = read_mapping(path, "marc", values)
+            parts = made_of(record, mapping, plan, known)
+            why = parts if isinstance(parts, str) else why_none(parts, record, mapping)
+            outcomes[why or "made"] += 1
+            if not why:
+                assert parts.left == {}
+                write(record_element(parts, item, day))
     made = CARDS - REFERENCES - CONTROL_CHARACTER
     assert sorted(outcomes.values()) == [CONTROL_CHARACTER, REFERENCES, made]
     command = ("yaz-marcdump", "-i", "marcxml", "-o", "marc", "-t", "utf-8", folder / "records.xml")
@@ -80,6 +84,24 @@ def written(published, tmp_path_factory, request):
         done = subprocess.run(command, stdout=file, stderr=subprocess.PIPE, check=True)
     assert done.stderr == b""
     return folder, made, request.param == "machine"
+
+
+def authorities(records):
+    subjects = {
+        part
+        for values in records
+        for part in (values["library_reference.subjects"] or "").split("/")
+    }
+    lines = [AuthorityLine(each, identifier_of(each)) for each in subjects if identifier_of(each)]
+    names = {values["author.last_name"] for values in records} - {None}
+    return Identifiers(
+        {
+            "author.last_name": AuthorityTable(
+                [AuthorityLine(name, "118585053") for name in names]
+            ),
+            "library_reference.subjects": AuthorityTable(lines),
+        }
+    )
 
 
 def identifier_of(subject):

@@ -22,13 +22,13 @@ from openpyxl import load_workbook
 from pymarc import Field, Indicators, MARCReader, Record, Subfield
 from trust.collection import Collection, value_of, values
 
-from hdbench.collections.records.finished_forms import writer_of
+from hdbench.collections.records.fields import CONDITION_OPEN
+from hdbench.collections.records.forms import writer_of
 from hdbench.collections.trust.control import read_control
 from hdbench.collections.trust.delivery import finish
 from hdbench.collections.trust.folder import read_applied
 from hdbench.collections.trust.seals import write_sealed
 from hdbench.collections.truth.events import Change, WorkedValue
-from hdbench.collections.truth.marc_templates import KIND_OPEN
 from hdbench.common import progress
 from hdbench.errors import HdbenchError
 
@@ -242,11 +242,11 @@ def test_zero_and_false_stay_values_in_every_form(collection):
     torn = collection.rest[0]
     work_off(collection, torn, "year", 0)
     work_off(collection, torn, "shelfmark", False)
-    mapping = 'record: {title: "{id}", date: "{year}", rights: "{shelfmark}"}'
-    write_records(collection, "csv", mapping)
-    write_records(collection, "dublin-core", mapping)
-    fields = '["245$a{id}", "264|#1|$c{year}", "852$h{shelfmark}"]'
-    write_records(collection, "marcxml", MARC[: MARC.index("fields")] + "fields: " + fields)
+    for form in ("csv", "dublin-core"):
+        texts = '{title: "{id}", date: "{year}", rights: "{shelfmark}"}'
+        write_records(collection, form, f"{form}: {texts}")
+    fields = '{245: "$a{id}", 264|#1|: "$c{year}", 852: "$h{shelfmark}"}'
+    write_records(collection, "marcxml", f"marc: {fields}")
     folder = collection.folder / "out/finished"
     table = folder.joinpath("records.csv").read_text("utf-8-sig").splitlines()
     assert f"{torn},0,false" in table
@@ -294,12 +294,7 @@ def test_a_full_disk_delivers_nothing(collection, form):
 
 
 INTO = """
-key: 001
-record: {title: 245$a}
-new_records:
-  008: {date: year}
-  kinds: [{leader/05-09: nam#a, leader/17-19: 7i#, 008/18-34: "|||||#||||||||#||"}]
-  fields: ["040$bger", "245|00|$a{title}", "264|#1|$c{year}", "852$h{shelfmark}"]
+marc: {040: $bger, 245|00|: "$a{title}", 264|#1|: "$c{year}", 852: "$h{shelfmark}"}
 """
 
 
@@ -363,7 +358,7 @@ def test_records_keep_what_they_have_and_get_what_they_lack(into):
     assert [row[:3] for row in left if "replace:" in row[3]] == [[torn, "title", "Neu"]]
     assert "1 of your 2 records changed, 299 items have none" in done.stdout
 
-    done, (first, _) = put(own, INTO + "  replace: ['245']\n")
+    done, (first, _) = put(own, INTO + "replace: ['245']\n")
     assert done.returncode == 0, done.stderr
     assert r"=245  00$82\p$aNeu" in first
     done, (first, _) = put([own_record(torn, ("245", ("a", "Edited since"))), own[1]])
@@ -387,7 +382,8 @@ def test_a_damaged_file_of_records_is_refused(into, collection, run_hdbench):
     own = collection.folder / "own.mrc"
     own.write_bytes(own.read_bytes()[:-3])
     command = ("trust", "finish", str(collection.path), "out", "--format", "marcxml")
-    done = run_hdbench(*command, "--records", "own.mrc", cwd=collection.folder)
+    given = ("--records", "own.mrc", "--mapping", "marc.yaml")
+    done = run_hdbench(*command, *given, cwd=collection.folder)
     assert done.returncode == 2
     assert "own.mrc: record 1 (at byte 0) is cut off at the end of the file" in done.stderr
     assert delivered(out) == before
@@ -459,19 +455,15 @@ def test_an_interrupted_delivery_leaves_the_one_before(collection, often):
 
 
 MARC = """
-key: 001
-record: {title: 245$a}
-new_records:
-  008: {date: year, language: ger}
-  kinds: [{leader/05-09: nam#a, leader/17-19: 7i#, 008/18-34: "|||||#||||||||#||"}]
-  fields: ["245|00|$a{title}", "264|#1|$c{year}"]
+marc: {008/07-10: "{year}", 008/35-37: ger, 245|00|: "$a{title}", 264|#1|: "$c{year}"}
+dublin-core: {title: "{title}", date: "{year}"}
+csv: {Titel: "{title}", Jahr: "{year}"}
 """
-OWN = 'record: {title: "{title}", date: "{year}"}'
 MAPPINGS = {
     "csv": "",
     "marcxml": MARC,
-    "csv, mapped": OWN,
-    "dublin-core": OWN,
+    "csv, mapped": MARC,
+    "dublin-core": MARC,
 }
 
 
@@ -508,7 +500,7 @@ FINISH = """
 import sys
 from pathlib import Path
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.collections.records.finished_forms import writer_of
+from hdbench.collections.records.forms import writer_of
 from hdbench.collections.trust.folder import read_begun
 from hdbench.collections.trust.delivery import finish
 out, benchmark = Path(sys.argv[1]) / "out", load_benchmark(sys.argv[2])
@@ -519,9 +511,7 @@ finish(out, benchmark, out / "finished", writer_of("csv", benchmark, plan.fields
 
 @pytest.fixture
 def processes():
-    forks = Forks(
-        "hdbench.collections.trust.delivery", "hdbench.collections.records.finished_forms"
-    )
+    forks = Forks("hdbench.collections.trust.delivery", "hdbench.collections.records.forms")
     yield forks
     forks.close()
 
@@ -582,14 +572,9 @@ def test_the_command_says_what_is_open_and_writes_a_table(collection, run_hdbenc
 
 
 SUBJECTS_MARC = """
-key: 001
-record: {title: 245$a}
-new_records:
-  008: {}
-  kinds: [{leader/05-09: nam#a, leader/17-19: 7i#, 008/18-34: "|||||#||||||||#||"}]
-  fields:
-    - 245$a{title}
-    - {each: keywords, field: "650|#4|$a{keywords}$0{keywords: identifier}"}
+marc:
+  245: $a{title}
+  650|#4|: "$a{keywords}$0{keywords: identifier}"
 """
 
 
@@ -613,7 +598,7 @@ def test_identifiers_of_an_authority_file_stand_in_records(collection, run_hdben
     refused = run(without)
     assert refused.returncode == 2
     assert "mapping.yaml: has no place for identifiers: name one, as in" in refused.stderr
-    refused = run(without.replace("245$a{title}", '"245$a{title}$0{title: identifier}"'))
+    refused = run(without.replace("$a{title}", '"$a{title}$0{title: identifier}"'))
     assert refused.returncode == 2
     assert "mapping.yaml: has no place for identifiers of keywords: name" in refused.stderr
 
@@ -625,8 +610,8 @@ def test_marc_leaves_out_what_the_mapping_says_and_what_is_open(collection, run_
     decided = [item for item in before if item not in is_open]
     text = before[decided[0]]["title"]["value"]
     alike = [item for item in decided if before[item]["title"]["value"] == text]
-    left_out = f"kinds: [{{when: {{title: ['{text}']}}, leave_out: a reference}}, "
-    (collection.folder / "mapping.yaml").write_text(MARC.replace("kinds: [", left_out))
+    left_out = f"leave_out: {{a reference: {{title: ['{text}']}}}}"
+    (collection.folder / "mapping.yaml").write_text(f"{left_out}\n{MARC}")
     command = ("trust", "finish", str(collection.path), "out", "--format", "marcxml")
     done = run_hdbench(*command, "--mapping", "mapping.yaml", cwd=collection.folder)
     assert done.returncode == 0, done.stderr
@@ -634,7 +619,7 @@ def test_marc_leaves_out_what_the_mapping_says_and_what_is_open(collection, run_
     with (out / "not_in_records.xml.csv").open(encoding="utf-8-sig", newline="") as file:
         reasons = {row["id"]: row["why"] for row in csv.DictReader(file) if not row["field"]}
     assert is_open
-    assert reasons == dict.fromkeys(alike, "a reference") | dict.fromkeys(is_open, KIND_OPEN)
+    assert reasons == dict.fromkeys(alike, "a reference") | dict.fromkeys(is_open, CONDITION_OPEN)
     written = (out / "records.xml").read_text()
     assert written.count("</record>") == len(before) - len(reasons)
     assert f"{len(reasons)} items and " in done.stdout

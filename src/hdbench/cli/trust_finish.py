@@ -10,7 +10,7 @@ from hdbench.benchmarks.authority_files import read_identifiers
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.cli.arguments import Annotator, split_benchmark_and_one
 from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line, say
-from hdbench.collections.records.finished_forms import FinishForm, writer_of
+from hdbench.collections.records.forms import FinishForm, writer_of
 from hdbench.collections.records.own_records import CHANGED, OwnRecords
 from hdbench.collections.trust.delivery import CHANGES, RECORDS, Finished, finish
 from hdbench.collections.trust.folder import CONTROL, WORK_LIST, read_begun
@@ -54,8 +54,8 @@ def command(
         out: The folder to write; by default finished in OUT.
         form: csv, xlsx: also a table with a row for each item. marcxml,
             dublin-core: also records in these forms.
-        mapping: How MARC records are made of the fields; by default as those of a card
-            catalogue are. Dublin Core needs one; with csv, it says the columns.
+        mapping: A file that says what goes where, in marcxml, dublin-core and csv, as the browser
+            makes one; by default as cards of a catalogue go. csv has no other columns without it.
         identifiers: An authority file with the identifiers of values, for all fields or for one.
             It may be given several times.
         own: Records that you have, in MARC21 or MARCXML, into which the values are put, with

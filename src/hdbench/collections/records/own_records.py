@@ -2,27 +2,28 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from datetime import date
+from collections.abc import Iterable, Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from hdbench.collections.records.finished_rows import FinishedRecord, LeftList, WrittenRecords
-from hdbench.collections.records.marc_making import (
-    ITEM,
+from hdbench.benchmarks.authority_files import Identifiers
+from hdbench.collections.records.left_list import LeftList, WrittenRecords, finished_records
+from hdbench.collections.records.mapping import RecordMapping
+from hdbench.collections.records.marc import (
     MAX_RECORD,
     PROVENANCE,
     TOO_LARGE,
-    LeftOut,
-    MadeFields,
+    MarcParts,
     Process,
     how_far,
-    provenance,
+    made_of,
+    process_of,
 )
 from hdbench.collections.truth.marc import own_records
-from hdbench.collections.truth.marc_templates import NewRecords
 from hdbench.common.csv_and_excel import csv_rows
 from hdbench.common.letters import text_of
+from hdbench.common.progress import progress
 from hdbench.errors import Message
 
 if TYPE_CHECKING:
@@ -53,13 +54,13 @@ class OwnRecords(NamedTuple):
 
 
 def put_into_records(
-    finished: Iterable[FinishedRecord],
+    records: Path,
     folder: Path,
     *,
     own: OwnRecords,
-    mapping: NewRecords,
-    fields_of: Callable[[FinishedRecord], MadeFields | LeftOut],
-    day: date,
+    applied: Path,
+    mapping: RecordMapping,
+    identifiers: Identifiers | None = None,
 ) -> WrittenRecords:
     """Put the values of items into the records that they have.
 
@@ -67,17 +68,19 @@ def put_into_records(
     without values, which describe a new record, are not added.
 
     Args:
-        finished: the records of `hdbench trust finish`.
+        records: the records of `hdbench trust finish`.
         folder: the folder to write into: all of the records, in the form that they came in, what
             has changed, and what is in no record.
         own: the records.
-        mapping: how fields are made.
-        fields_of: a function from a finished record to the fields that are made of it.
-        day: the day that fields 883 have, of values that people gave.
+        applied: the folder of `hdbench trust apply`.
+        mapping: what goes where.
+        identifiers: identifiers of values, for which the mapping has places.
 
     Raises:
         HdbenchError: a record is damaged.
     """
+    process, day, items = process_of(applied)
+    people = Process("read by people", None, f"{day:%Y%m%d}")
     given, is_xml = own_records(own.path)
     numbers = Counter(map(_number, given))
     by_number = {_number(record): record for record in given}
@@ -86,20 +89,18 @@ def put_into_records(
     path = folder / ("records.xml" if is_xml else "records.mrc")
     with LeftList(path) as left, (folder / CHANGED).open("wb") as file:
         add = csv_rows(file, ("id", "001", "field", "before", "after", "by"))
-        for each in finished:
+        for each in progress(finished_records(records), "Writing the records", items):
             number = own.number(each.item)
             if why := _unmatched(own, number, numbers, taken):
                 left.item(each.item, why)
                 continue
             taken[number] = each.item
-            made = fields_of(each)
-            if isinstance(made, LeftOut):
-                left.item(each.item, made.why)
+            parts = made_of(each, mapping, process, identifiers)
+            if isinstance(parts, str):
+                left.item(each.item, parts)
                 continue
-            record = by_number[number]
-            reasons = {part.name: part.why for part in made.left}
-            changes = _changed(record, made, mapping, day, reasons)
-            left.values(each, reasons)
+            changes = _changed(by_number[number], parts, mapping, people)
+            left.values(each, parts.left)
             changed += bool(changes)
             for tag, before, after, by in changes:
                 add((each.item, number, tag, before, after, by))
@@ -129,56 +130,51 @@ def _unmatched(
 
 
 def _changed(
-    record: "Record",
-    made: MadeFields,
-    mapping: NewRecords,
-    day: date,
-    reasons: dict[str, str],
+    record: "Record", parts: MarcParts, mapping: RecordMapping, people: Process
 ) -> list[tuple[str, str, str, str]]:
-    """Put fields into a record; return tag, fields before and after, and who said so."""
+    """Put fields into a record; return tag, fields before and after, and who said so.
+
+    Args:
+        record: the record.
+        parts: what is made of the item's values; gets what is not put into it, and why.
+        mapping: what goes where.
+        people: stands for people.
+    """
     from pymarc import Field, Indicators, Subfield  # noqa: PLC0415
 
-    people = Process("read by people", None, f"{day:%Y%m%d}")
-    by_tag: dict[str, list[Field]] = {}
-    who: dict[str, list[Process]] = {}
-    names: dict[str, list[str]] = {}
+    kept = Message("field 008, which the record has, is kept")
+    parts.left.update(dict.fromkeys(parts.coded, kept))
     before = list(record.fields)
-    for each, indicators in made.with_indicators(mapping):
-        named = [name for name in each.template.fields if name != ITEM]
-        if named:
-            subfields = [Subfield(code, text) for code, text in each.subfields]
-            field = Field(each.template.tag, Indicators(*indicators), subfields)
-            by_tag.setdefault(field.tag, []).append(field)
-            names.setdefault(field.tag, []).extend(named)
-            who.setdefault(field.tag, []).extend(by or people for by in each.by)
     changes = []
-    for tag, fields in by_tag.items():
+    filled = [field for field in parts.fields if field.names]
+    for tag, those in groupby(filled, lambda field: field.tag):
+        made = list(those)
         there = record.get_fields(tag)
-        if [_shown(field) for field in there] == [_shown(field) for field in fields]:
+        if list(map(_shown, there)) == list(map(str, made)):
             continue
         if there and tag not in mapping.replace:
             kept = Message(
                 "the record has a field {tag}, which is kept: name it in replace: of the mapping",
                 tag=tag,
             )
-            reasons.update(dict.fromkeys(names[tag], kept))
+            parts.left.update({name: kept for field in made for name in field.names})
             continue
         record.remove_field(*there)
-        processes = list(dict.fromkeys(who[tag]))
+        processes = list(dict.fromkeys(by or people for field in made for by in field.by))
+        links: list[Subfield] = []
         for process in processes:
-            link = rf"{_next_link(record)}\p"
+            links.insert(0, Subfield("8", rf"{_next_link(record)}\p"))
             first = " " if process is people else how_far(processes)
-            pairs = [Subfield(*pair) for pair in provenance(process, link)]
+            pairs = [Subfield(*pair) for pair in process.provenance(links[0].value)]
             record.add_ordered_field(Field(PROVENANCE, Indicators(first, " "), pairs))
-            for field in fields:
-                field.subfields.insert(0, Subfield("8", link))
-        for field in fields:
-            record.add_ordered_field(field)
-        shown = (" ".join(map(_shown, there)), " ".join(map(_shown, fields)))
+        for field in made:
+            subfields = [*links, *(Subfield(*pair) for pair in field.subfields)]
+            record.add_ordered_field(Field(tag, Indicators(*field.indicators), subfields))
+        shown = (" ".join(map(_shown, there)), " ".join(map(str, made)))
         changes.append((tag, *shown, "; ".join(process.name for process in processes)))
     if len(record.as_marc()) > MAX_RECORD:
         record.fields = before
-        reasons.update({name: TOO_LARGE for each in names.values() for name in each})
+        parts.left.update({name: TOO_LARGE for field in filled for name in field.names})
         return []
     return changes
 

@@ -7,7 +7,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hdbench.collections.truth.marc_templates import NewRecords, read_new_records
 from hdbench.common.validation import read_plain_yaml
 from hdbench.errors import HdbenchError, Message
 
@@ -122,13 +121,11 @@ class MarcMapping(NamedTuple):
         key: what says which item a record belongs to.
         record: the ground truth.
         original: whether linked fields count in their original script.
-        new_records: how whole records are made; None if the mapping does not say it.
     """
 
     key: First
     record: Nested
     original: bool = True
-    new_records: NewRecords | None = None
 
     def truth(self, record: "Record") -> tuple[str | None, dict[str, Any] | None]:
         """Return the key of a record, and its ground truth; None for what it does not have."""
@@ -143,10 +140,9 @@ def read_mapping(path: Path) -> MarcMapping:
         HdbenchError: it is unusable; the message names the field.
     """
     value = read_plain_yaml(path)
-    if not isinstance(value, dict) or value.keys() - {"script", "new_records"} != {"key", "record"}:
+    if not isinstance(value, dict) or value.keys() - {"script"} != {"key", "record"}:
         raise HdbenchError(
-            "{place}: needs key: and record:, may have script: and new_records:, and nothing else: "
-            "see {example}",
+            "{place}: needs key: and record:, may have script:, and nothing else: see {example}",
             place=path,
             example=DEFAULT_MAPPING,
         )
@@ -163,8 +159,7 @@ def read_mapping(path: Path) -> MarcMapping:
         raise HdbenchError("{place}: key: must be a place such as 001 or 856$u", place=path)
     if not isinstance(record, Nested):
         raise HdbenchError("{place}: record: must have fields, such as title: 245$a", place=path)
-    new = read_new_records(value["new_records"], path) if "new_records" in value else None
-    return MarcMapping(key, record, script == _ORIGINAL, new)
+    return MarcMapping(key, record, script == _ORIGINAL)
 
 
 def _node(value: Any, path: Path, name: str) -> First | Each | Nested:

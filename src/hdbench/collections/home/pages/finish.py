@@ -16,7 +16,7 @@ from hdbench.collections.home.decisions import FINISHED, DecisionView
 from hdbench.collections.home.page import Done, HomePage, Visit
 from hdbench.collections.home.stamps import stamp_of
 from hdbench.collections.home.uploads import uploaded
-from hdbench.collections.records.finished_forms import FinishForm, writer_of
+from hdbench.collections.records.forms import FinishForm, writer_of
 from hdbench.collections.records.own_records import CHANGED, OwnRecords
 from hdbench.collections.trust.delivery import (
     CHANGES,
@@ -63,7 +63,7 @@ GROUPS = (
     FormGroup("columns", ("csv",), mapping=True, needs_mapping=True),
     FormGroup("marc", ("marcxml",), mapping=True),
     FormGroup("into", ("marcxml",), mapping=True, is_into=True),
-    FormGroup("dublin-core", ("dublin-core",), mapping=True, needs_mapping=True),
+    FormGroup("dublin-core", ("dublin-core",), mapping=True),
 )
 """All forms of `hdbench trust finish`."""
 

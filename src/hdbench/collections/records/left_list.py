@@ -1,20 +1,14 @@
-"""Finished records, read one by one, and their cells in a table."""
+"""Finished records, read one by one, and the list of what is not in the records of a form."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from hdbench.benchmarks.authority_files import Fields
-from hdbench.collections.records.cells import Cell, cell
-from hdbench.collections.records.columns import ColumnType
+from hdbench.collections.records.tables import cell
 from hdbench.common.csv_and_excel import csv_rows
 from hdbench.common.jsonio import read_jsonl
-from hdbench.common.letters import text_of
 from hdbench.errors import Message
-
-ORIGIN = ": origin"
-"""What the title of a column with the origins of a field ends with."""
-
 
 OPEN = Message("still open")
 
@@ -93,45 +87,16 @@ class LeftList:
         """Add a record of a library, by its number, that no item has."""
         self._write(("", "001", number, why))
 
-    def values(self, record: FinishedRecord, reasons: Mapping[str, str]) -> int:
-        """Add values of a record that are not in it: open ones, and those for which one is given.
-
-        Returns:
-            How many values are in it.
-        """
-        placed = 0
+    def values(self, record: FinishedRecord, reasons: Mapping[str, str]) -> None:
+        """Add values of a record that are not in it: open ones, and those that have a reason."""
         for name, state in record.fields.items():
             why = OPEN if state["origin"] == "open" else reasons.get(name)
             if why:
                 self._values += 1
                 self._write((record.item, name, cell(state.get("value")), why))
-            else:
-                placed += bool(text_of(state["value"]))
-        for name in reasons.keys() - record.fields.keys():
-            self._values += 1
-            self._write((record.item, name, "", reasons[name]))
         self._made += 1
-        return placed
 
     @property
     def written(self) -> WrittenRecords:
         """What was written."""
         return WrittenRecords(self._records, self._made, self._left_out, self._values, self._list)
-
-
-def values_and_origins(
-    values: Fields, fields: Iterable[str], columns: Mapping[str, ColumnType]
-) -> list[Cell]:
-    """Return the cells of a record: of each field its value, unless that is open, and its origin.
-
-    Args:
-        values: the record's values.
-        fields: the fields.
-        columns: the types of those that the schema has.
-    """
-    cells: list[Cell] = []
-    for name in fields:
-        value = values[name]
-        shown = None if value["origin"] == "open" else value["value"]
-        cells += [cell(shown, columns.get(name)), value["origin"]]
-    return cells

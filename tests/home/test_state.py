@@ -74,7 +74,7 @@ APPLIED = Decided(planned=True, is_learned=True, is_applied=True, accepted=80, v
         (Decided(planned=True, sample=9, to_read=3), CollectionStage.DECIDE, "Read the sample"),
         (Decided(planned=True), CollectionStage.DECIDE, "Learn from them"),
         (Decided(planned=True, is_learned=True), CollectionStage.DECIDE, "Decide"),
-        (replace(APPLIED, to_control=2), CollectionStage.DECIDE, "Read the control sample"),
+        (replace(APPLIED, to_read=2), CollectionStage.DECIDE, "Read the control sample"),
         (replace(APPLIED, to_work_off=1), CollectionStage.DECIDE, "Decide them"),
         (APPLIED, CollectionStage.FINISH, "Write the records"),
         (replace(APPLIED, is_finished=True), CollectionStage.FINISH, "Look at the records"),

@@ -195,7 +195,7 @@ class Home:
             collection.progress(),
             len(collection.fields),
             collection.run_views(),
-            collection.decisions.view().decided,
+            collection.decisions.view(),
         )
 
     def edited(self, path: str, collection: Collection, name: str, *, anew: bool) -> Router:

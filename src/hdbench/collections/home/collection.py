@@ -19,7 +19,7 @@ from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.collections.home.background import Background
 from hdbench.collections.home.decisions import Decisions
 from hdbench.collections.home.run_list import RunList, RunView
-from hdbench.collections.home.stamps import Stamped, is_as_new, stamp_of
+from hdbench.collections.home.stamps import Kept, is_as_new, stamp_of
 from hdbench.collections.truth.agreement import agreement_of_recipe
 from hdbench.collections.truth.media import CollectionMedia
 from hdbench.collections.truth.metadata import check_collection
@@ -60,10 +60,7 @@ class Collection:
         self.folder, self.key, self.beside = folder, key_of(folder), folder.parent
         self._reading, self._building = Lock(), Lock()
         self._progress: ProgressReader | None = None
-        recipe_files = [folder / name for name in (DESCRIPTION, "errata.yaml")]
-        self._spec = Stamped(lambda: find_recipe(str(folder)).spec, recipe_files)
-        self._schema = Stamped(lambda: AnswerSchema.load(folder / SCHEMA), [folder / SCHEMA])
-        self._media = Stamped(lambda: CollectionMedia(folder), [folder / METADATA])
+        self._kept = Kept()
         self.runs, self.decisions = RunList(self), Decisions(self)
         self.background = Background()
 
@@ -74,7 +71,8 @@ class Collection:
         Raises:
             HdbenchError: it cannot be used.
         """
-        return self._spec.get()
+        files = [self.folder / name for name in (DESCRIPTION, "errata.yaml")]
+        return self._kept.get("spec", files, lambda: find_recipe(str(self.folder)).spec)
 
     @property
     def schema(self) -> AnswerSchema:
@@ -83,7 +81,8 @@ class Collection:
         Raises:
             HdbenchError: it cannot be used.
         """
-        return self._schema.get()
+        path = self.folder / SCHEMA
+        return self._kept.get("schema", [path], lambda: AnswerSchema.load(path))
 
     @property
     def fields(self) -> Sequence[FieldPath]:
@@ -93,7 +92,8 @@ class Collection:
     @property
     def media(self) -> CollectionMedia:
         """Return the media of its items."""
-        return self._media.get()
+        files = [self.folder / METADATA]
+        return self._kept.get("media", files, lambda: CollectionMedia(self.folder))
 
     @property
     def built_name(self) -> str:

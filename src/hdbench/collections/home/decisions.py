@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hdbench.benchmarks.benchmark import METADATA, PEOPLE, Benchmark, load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.collections.home.background import TaskView
-from hdbench.collections.home.stamps import Stamped, is_as_new, stamp_of
+from hdbench.collections.home.stamps import Kept, is_as_new, stamp_of
 from hdbench.collections.home.state import Decided
 from hdbench.collections.trust.acceptance import apply
 from hdbench.collections.trust.control import ControlSample, check_control, read_control
@@ -60,11 +60,10 @@ FINISHED = "finished"
 
 
 @dataclass(frozen=True)
-class DecisionView:
+class DecisionView(Decided):
     """What the files say of a decision.
 
     Attributes:
-        decided: it in short.
         plan_file: the plan.
         plan: its content.
         plan_hash: its hash.
@@ -76,7 +75,6 @@ class DecisionView:
         control: the control sample; None without one.
     """
 
-    decided: Decided = field(default_factory=Decided)
     plan_file: Path = Path()
     plan: Plan | None = None
     plan_hash: str = ""
@@ -86,31 +84,6 @@ class DecisionView:
     left: Mapping[str, int] = field(default_factory=dict)
     decision: Decision | None = None
     control: ControlSample | None = None
-
-    @property
-    def problem(self) -> str:
-        """Return why its files cannot be used; empty if they can."""
-        return self.decided.problem
-
-    @property
-    def to_read(self) -> int:
-        """Return how many of the values that people read now nobody has read."""
-        return self.decided.to_control if self.applied else self.decided.to_read
-
-    @property
-    def is_learned(self) -> bool:
-        """Return whether it was learned from the first stage."""
-        return self.decided.is_learned
-
-    @property
-    def to_work_off(self) -> int:
-        """Return how many doubtful values are left."""
-        return self.decided.to_work_off
-
-    @property
-    def stage_size(self) -> int:
-        """Return how many values people read now, those that are read included."""
-        return len(self.stage.values) if self.stage else 0
 
     @property
     def seconds(self) -> float:
@@ -146,13 +119,8 @@ class Decisions:
 
     def __init__(self, collection: "Collection") -> None:
         self._collection = collection
-        self._reading = Lock()
-        self._plans: dict[Path, Stamped[_PlanFile | None]] = {}
-        self._learned: dict[Path, Stamped[ReadingStage]] = {}
-        self._applied: dict[Path, Stamped[_AppliedFiles]] = {}
+        self._reading, self._kept = Lock(), Kept()
         self._checked: CheckedValues | None = None
-        self._page: tuple[tuple[object, ...], str] = (), ""
-        self._left: dict[Path, Stamped[Counter[str]]] = {}
 
     def view(self) -> DecisionView:
         """Return what the files say now."""
@@ -160,7 +128,7 @@ class Decisions:
             try:
                 return self._view()
             except HdbenchError as error:
-                return DecisionView(Decided(problem=error.message))
+                return DecisionView(problem=error.message)
 
     def has_plan(self) -> bool:
         """Return whether a plan rests on the dataset as it is."""
@@ -209,8 +177,10 @@ class Decisions:
 
     def deciding(self, view: DecisionView) -> TaskView:
         """Return the work that decides by the plan, all of whose values are read."""
+        assert view.plan is not None  # noqa: S101  the caller looked
+        plan, file = view.plan, view.plan_file
         return self._collection.background.computed(
-            DECIDING, self._stamp(view), lambda: self._decide(view)
+            DECIDING, self._stamp(view), lambda: decide(plan, self.dataset(), file)
         )
 
     def controlling(self, view: DecisionView) -> TaskView:
@@ -221,13 +191,9 @@ class Decisions:
             lambda: check_control(view.out, self.dataset()),
         )
 
-    def signed_page(self, view: DecisionView, decision: Decision, language: str) -> str:
+    def signed_page(self, decision: Decision, language: str) -> str:
         """Return the page of a decision, for the person who signs it."""
-        stamp = (language, *self._stamp(view))
-        if self._page[0] != stamp:
-            page = decision_page(decision, work_left(decision), self.dataset(), language)
-            self._page = stamp, page
-        return self._page[1]
+        return decision_page(decision, work_left(decision), self.dataset(), language)
 
     def _stamp(self, view: DecisionView) -> tuple[object, ...]:
         """Return what a decision depends on: it changes with the plan's files and what was read."""
@@ -236,10 +202,6 @@ class Decisions:
         paths = (*beside, built / PEOPLE, built / DESCRIPTION)
         runs = view.plan.runs if view.plan else ()
         return tuple(map(stamp_of, (*paths, *(plan_file.parent / run.path for run in runs))))
-
-    def _decide(self, view: DecisionView) -> Decision:
-        assert view.plan is not None  # noqa: S101  the caller looked
-        return decide(view.plan, self.dataset(), view.plan_file)
 
     def apply(self, view: DecisionView, control: int) -> Applied:
         """Apply the plan; after an interruption, it resumes where it stopped.
@@ -304,7 +266,7 @@ class Decisions:
             plan = read_plan(path) if kind_of(path) == "plan" else None
             return _PlanFile(plan, plan.hash()) if plan else None
 
-        return self._plans.setdefault(path, Stamped(read, [path])).get()
+        return self._kept.get(path, [path], read)
 
     def _view(self) -> DecisionView:
         last = self._last_plan()
@@ -314,79 +276,69 @@ class Decisions:
         if self._checked is None:
             self._checked = CheckedValues(self._collection.built)
         self._checked.refresh()
-        out_or_new = out or plan_file.with_name(OUT)
-        view = DecisionView(Decided(planned=True), plan_file, plan, plan_hash, out=out_or_new)
-        if out is None or not (out / APPLIED).is_file():
-            return self._reading_view(view)
-        return self._applied_view(view)
-
-    def _is_finished(self, out: Path) -> bool:
-        """Return whether the records have all that people decided."""
-        written = stamp_of(out / FINISHED / LAST)
-        return is_as_new(written, [stamp_of(self._collection.built / PEOPLE)])
-
-    def _reading_view(self, view: DecisionView) -> DecisionView:
-        assert view.plan is not None  # noqa: S101  the caller looked
-        assert self._checked is not None  # noqa: S101
-        plan = view.plan
-        stage = ReadingStage("learn", plan.first_stage, plan.case)
-        is_learned = learned_file(view.plan_file).exists()
-        if is_learned:
-            file = view.plan_file
-            read = Stamped(lambda: _second_stage(plan, file), [file, learned_file(file)])
-            stage = self._learned.setdefault(file, read).get()
-        decided = Decided(
+        view = DecisionView(
             planned=True,
-            sample=len(stage.values),
-            to_read=len(stage.to_read(self._checked.readings(view.plan_hash))),
-            is_learned=is_learned,
+            plan_file=plan_file,
+            plan=plan,
+            plan_hash=plan_hash,
+            out=out or plan_file.with_name(OUT),
         )
-        return replace(view, decided=decided, stage=stage)
+        if (view.out / APPLIED).is_file():
+            return self._applied_view(view, self._checked)
+        return self._reading_view(view, plan, self._checked)
 
-    def _applied_view(self, view: DecisionView) -> DecisionView:
-        assert self._checked is not None  # noqa: S101  the caller looked
-        out = view.out
-        files = [out / name for name in (APPLIED, DECISION, PLAN)]
-        read = Stamped(lambda: _applied_in(out), [*files, out / CONTROL])
-        applied, decision, control, control_hash = self._applied.setdefault(out, read).get()
+    def _reading_view(self, view: DecisionView, plan: Plan, checked: CheckedValues) -> DecisionView:
+        file = view.plan_file
+        stage = ReadingStage("learn", plan.first_stage, plan.case)
+        is_learned = learned_file(file).exists()
+        if is_learned:
+            stage = self._kept.get(
+                (file, "learned"),
+                [file, learned_file(file)],
+                lambda: second_reading(plan, read_learned(plan, file)),
+            )
+        return replace(
+            view,
+            sample=len(stage.values),
+            to_read=len(stage.to_read(checked.readings(view.plan_hash))),
+            is_learned=is_learned,
+            stage=stage,
+        )
+
+    def _applied_view(self, view: DecisionView, checked: CheckedValues) -> DecisionView:
+        out, built = view.out, self._collection.built
+        files = [out / name for name in (APPLIED, DECISION, PLAN, CONTROL)]
+        applied, decision, control, control_hash = self._kept.get(
+            out, files, lambda: _applied_in(out)
+        )
         stage = ReadingStage("control", control.values, control.case)
-        left = self._left.setdefault(out, self._left_in(out)).get()
-        decided = Decided(
-            planned=True,
+
+        def counted() -> Counter[str]:
+            """Count, by field, the doubtful values that nobody has read or decided."""
+            worked = WorkedValues(built, applied.values_sha256).current()
+            return Counter(
+                key.field for key in doubtful_values(out, self.dataset()) - worked.keys()
+            )
+
+        files += [out / WORK_LIST, built / METADATA, built / PEOPLE]
+        left = self._kept.get((out, "left"), files, counted)
+        return replace(
+            view,
+            sample=len(stage.values),
+            to_read=len(stage.to_read(checked.readings(control_hash))),
             is_learned=True,
             is_applied=True,
-            to_control=len(stage.to_read(self._checked.readings(control_hash))),
             to_work_off=left.total(),
             accepted=applied.taken,
             values=applied.taken + applied.checked + sum(applied.check.values()),
-            is_finished=self._is_finished(out),
-        )
-        return replace(
-            view,
-            decided=decided,
+            # Whether the records have all that people decided.
+            is_finished=is_as_new(stamp_of(out / FINISHED / LAST), [stamp_of(built / PEOPLE)]),
             stage=stage,
             applied=applied,
             left=left,
             decision=decision,
             control=control,
         )
-
-    def _left_in(self, out: Path) -> Stamped[Counter[str]]:
-        """Return what counts, by field, the doubtful values that nobody has read or decided."""
-        built = self._collection.built
-        files = [out / APPLIED, out / WORK_LIST, built / METADATA, built / PEOPLE]
-
-        doubtful = Stamped(lambda: frozenset(doubtful_values(out, self.dataset())), files)
-
-        def counted() -> Counter[str]:
-            worked = WorkedValues(built, read_applied(out).values_sha256)
-            return Counter(key.field for key in doubtful.get() - worked.current().keys())
-
-        return Stamped(counted, files)
-
-
-def _second_stage(plan: Plan, plan_file: Path) -> ReadingStage:
-    return second_reading(plan, read_learned(plan, plan_file))
 
 
 def _applied_in(out: Path) -> _AppliedFiles:

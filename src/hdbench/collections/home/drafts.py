@@ -18,7 +18,7 @@ from hdbench.answers.tables import Row
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.collections.home.collection import SCHEMA
-from hdbench.collections.home.stamps import Stamped
+from hdbench.collections.home.stamps import Kept
 from hdbench.collections.home.uploads import UploadedFile, checked_name
 from hdbench.collections.new.media import KINDS, pages_in
 from hdbench.collections.new.plan import (
@@ -110,7 +110,8 @@ class CollectionDraft:
         self.is_addition = folder.name.endswith(ADDED)
         self.name = folder.name.removeprefix(".").removesuffix(ADDED if self.is_addition else NEW)
         self.collection = self.place / self.name
-        self._sources: tuple[object, Stamped[Sources]] | None = None
+        self._kept = Kept()
+        self._read_for: DraftRequest | None = None
 
     @classmethod
     def of_new(cls, place: Path, name: str, title: str) -> "CollectionDraft":
@@ -174,8 +175,8 @@ class CollectionDraft:
         """
         path = self.folder / _REQUEST
         requested = validate(DraftRequest, self.requested().model_dump() | values, path)
-        if self._sources is not None and values.get("columns") and requested.truth:
-            self._planned(requested, self._sources[1].get())
+        if self._read_for and values.get("columns") and requested.truth:
+            self._planned(requested, self.sources())
         write_json(path, requested.model_dump(mode="json"))
 
     def add_scan(self, given: UploadedFile) -> None:
@@ -199,7 +200,7 @@ class CollectionDraft:
     def remove_scans(self) -> None:
         """Take all scans back, so that others can be sent; all else that is known stays."""
         shutil.rmtree(self.scans, ignore_errors=True)
-        self._sources = None
+        self._read_for = None
         self.change(images="")
 
     def add_truth(self, given: UploadedFile) -> None:
@@ -213,7 +214,7 @@ class CollectionDraft:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
             given.path.replace(folder / given.name.name)
-        self._sources = None
+        self._read_for = None
         self.change(truth=str(folder / given.name.name), header="", columns={}, kinds={})
 
     def plan(self) -> CollectionPlan:
@@ -264,17 +265,17 @@ class CollectionDraft:
         """
         requested = self.requested()
         key = requested.model_copy(update={"columns": {}, "kinds": {}, "fields": ""})
-        if self._sources is None or self._sources[0] != key:
-            files = [Path(name) for name in (requested.images, requested.truth) if name]
-            if self.is_addition:
-                files += [self.collection / name for name in (METADATA, DESCRIPTION, SCHEMA)]
-            self._sources = key, Stamped(self._read, files)
-        return self._sources[1].get()
+        if key != self._read_for:
+            self._read_for, self._kept = key, Kept()
+        files = [Path(name) for name in (requested.images, requested.truth) if name]
+        if self.is_addition:
+            files += [self.collection / name for name in (METADATA, DESCRIPTION, SCHEMA)]
+        return self._kept.get("sources", files, self._read)
 
     def remove(self) -> None:
         """Remove the draft, with the copies of what was sent."""
         shutil.rmtree(self.folder, ignore_errors=True)
-        self._sources = None
+        self._read_for = None
 
     def _read(self) -> Sources:
         requested = self._collection_request(self.requested())
@@ -321,7 +322,7 @@ class CollectionDraft:
             with write_errors(target):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 path.replace(target)
-        self._sources = None  # a page in an item's folder does not change the outer one
+        self._read_for = None  # a page in an item's folder does not change the outer one
 
     def _unpack(self, given: UploadedFile) -> None:
         with closing(Zip(given.path, given.name.name)) as archive:

@@ -25,7 +25,7 @@ from hdbench.answers.run_parts import run_parts
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
-from hdbench.collections.home.stamps import Stamped
+from hdbench.collections.home.stamps import Kept
 from hdbench.common import processes
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors, write_errors
@@ -152,8 +152,7 @@ class RunList:
     def __init__(self, collection: "Collection") -> None:
         self._collection = collection
         self.folder = collection.beside / RUNS
-        self._kept: dict[Path, Stamped[RunView | None]] = {}
-        self._items, self._removing = 0, threading.Lock()
+        self._kept, self._removing = Kept(), threading.Lock()
         self._keys: dict[str | None, str] = {}
 
     def views(self) -> Sequence[RunView]:
@@ -169,10 +168,7 @@ class RunList:
         if not paths:
             return []
         items = len(self._collection.progress().items)
-        if items != self._items:  # answers to items that were unknown can be read now
-            self._kept, self._items = {}, items
-        self._kept = {path: self._kept.get(path) or self._stamped(path) for path in paths}
-        views = [view for stamped in self._kept.values() if (view := stamped.get())]
+        views = [view for path in paths if (view := self._view(path, items))]
         # What comes after a plan is not part of the dataset that it rests on.
         items = self._collection.decisions.planned_items() or items
         return sorted((self._now(view, items) for view in views), key=lambda run: run.name)
@@ -297,9 +293,10 @@ class RunList:
                 _pid_file(view.path).unlink(missing_ok=True)
         return True
 
-    def _stamped(self, path: Path) -> Stamped[RunView | None]:
+    def _view(self, path: Path, items: int) -> RunView | None:
         files = [path, path / RUN_FILE, path / OUR_ANSWERS, self._collection.folder / DESCRIPTION]
-        return Stamped(lambda: self._read(path), files)
+        # Of more items, answers that were to unknown ones can be read.
+        return self._kept.get((path, items), files, lambda: self._read(path))
 
     def _read(self, path: Path) -> RunView | None:
         """Return a run or file of answers; None if it is not one of this collection."""

@@ -1,10 +1,10 @@
 """What was read from files, kept until one of them changes."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
-from threading import Lock
-from typing import Generic, TypeVar
+from threading import RLock
+from typing import Any, TypeVar
 
 _Value = TypeVar("_Value")
 
@@ -29,23 +29,24 @@ def is_as_new(stamp: tuple[int, ...], sources: Iterable[tuple[int, ...]]) -> boo
     return bool(stamp) and all(source[:1] <= stamp[:1] for source in sources)
 
 
-class Stamped(Generic[_Value]):
-    """A value that is read from files, again only when one of them has changed.
+class Kept:
+    """Values that were read from files, each read again once one of its files has changed."""
 
-    Args:
-        read: reads the value.
-        files: the files that it depends on.
-    """
+    def __init__(self) -> None:
+        self._lock = RLock()
+        self._values: dict[Hashable, tuple[list[tuple[int, ...]], Any]] = {}
 
-    def __init__(self, read: Callable[[], _Value], files: Sequence[Path]) -> None:
-        self._read, self._files = read, files
-        self._lock = Lock()
-        self._kept: tuple[list[tuple[int, ...]], _Value] | None = None
+    def get(self, key: Hashable, files: Iterable[Path], read: Callable[[], _Value]) -> _Value:
+        """Return a value as the files have it now.
 
-    def get(self) -> _Value:
-        """Return the value as the files have it now."""
-        stamps = list(map(stamp_of, self._files))
+        Args:
+            key: tells it from others.
+            files: the files that it depends on.
+            read: reads it.
+        """
+        stamps = list(map(stamp_of, files))
         with self._lock:
-            if self._kept is None or self._kept[0] != stamps:
-                self._kept = stamps, self._read()
-            return self._kept[1]
+            if key not in self._values or self._values[key][0] != stamps:
+                self._values[key] = stamps, read()
+            value: _Value = self._values[key][1]
+            return value

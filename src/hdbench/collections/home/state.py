@@ -76,13 +76,12 @@ class Decided:
 
     Attributes:
         planned: whether a sample was drawn for people to read.
-        sample: how many values people read for what comes next.
+        sample: how many values people read now: to decide, or to control what is accepted.
         to_read: how many of them are left to read.
         is_learned: whether the second part of the sample is drawn.
         is_applied: whether it is decided, and applied to all items, what is accepted.
         accepted: how many values are accepted.
         values: how many values there are.
-        to_control: how many values of the control sample are left to read.
         to_work_off: how many doubtful values are left for people.
         is_finished: whether the records are written.
         problem: why the files cannot be used; empty if they can.
@@ -95,7 +94,6 @@ class Decided:
     is_applied: bool = False
     accepted: int = 0
     values: int = 0
-    to_control: int = 0
     to_work_off: int = 0
     is_finished: bool = False
     problem: str = ""
@@ -131,7 +129,7 @@ def standing_of(
     items = len(truth.items)
     has_runs = len(usable) >= RUNS_WANTED
     accepted = decided.accepted / decided.values if decided.values else None
-    decided_all = decided.is_applied and not decided.to_control and not decided.to_work_off
+    decided_all = decided.is_applied and not decided.to_read and not decided.to_work_off
     stages = [
         StageView(CollectionStage.SCANS, _text("fact", number=items), is_done=True),
         StageView(CollectionStage.FIELDS, _text("fact", number=fields), is_done=True),
@@ -233,10 +231,10 @@ def _deciding(decided: Decided) -> NextStep:
     steps = {
         "see": bool(decided.problem),
         "plan": not decided.planned,
-        "sample": decided.to_read,
+        "sample": 0 if decided.is_applied else decided.to_read,
         "learn": not decided.is_learned,
         "decide": not decided.is_applied,
-        "control": decided.to_control,
+        "control": decided.to_read,
         "work": decided.to_work_off,
     }
     for key, left in steps.items():

@@ -298,7 +298,7 @@ async def signed_page(collection: Collection, request: Request) -> Response:
         if decision is None:
             raise HdbenchError("nothing is decided yet")
         language = language_of(request.query_params.get("language"))
-        return collection.decisions.signed_page(view, decision, language)
+        return collection.decisions.signed_page(decision, language)
 
     page = (await to_thread.run_sync(made)).encode(errors="backslashreplace")
     return HTMLResponse(page, headers={"Content-Security-Policy": POLICY})

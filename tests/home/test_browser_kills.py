@@ -17,7 +17,7 @@ from hdbench.collections.home.collection import opened
 from hdbench.collections.trust.folder import read_applied
 from hdbench.collections.trust.plan import PlanOptions
 from hdbench.collections.truth.readings import CheckedValues
-from hdbench.collections.truth.worked_values import WorkedValues
+from hdbench.collections.truth.work_list import WorkedValues
 
 pytestmark = pytest.mark.nightly
 
@@ -107,7 +107,6 @@ def test_values_that_were_read_are_there(tmp_path, use_until_killed):
     saved = use_until_killed(cards.folder, "check/anna/", use)
     plan = collection.decisions.view().plan
     checked = CheckedValues(collection.built)
-    checked.refresh()
     readings = checked.readings(plan.hash())
     for item, field in saved:
         (reading,) = readings[item, field]

@@ -116,7 +116,6 @@ def test_value_of_another_plan_is_not_saved(tmp_path, browser, serve):
     is_saved(page)
     page.close()
     checked = CheckedValues(collection.built)
-    checked.refresh()
     ((reading,),) = checked.readings(collection.decisions.view().plan_hash).values()
     assert (str(reading.value), reading.item) == ("1901", item)
 

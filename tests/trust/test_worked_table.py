@@ -13,7 +13,7 @@ from hdbench.collections.trust.delivery import finish
 from hdbench.collections.trust.folder import read_applied
 from hdbench.collections.trust.worked_table import take_in
 from hdbench.collections.truth.events import WorkedValue
-from hdbench.collections.truth.worked_values import WorkedValues
+from hdbench.collections.truth.work_list import WorkedValues
 from hdbench.errors import HdbenchError
 
 pytestmark = pytest.mark.slow

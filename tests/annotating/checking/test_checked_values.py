@@ -20,7 +20,8 @@ from hdbench.errors import HdbenchError
 def add(values, *readings):
     for each in readings:
         with values.people.writing(each.by):
-            values.add(each)
+            values.people.append([each])
+        values.people.refresh()
 
 
 def read_by(values, item, plan=PLAN):
@@ -48,7 +49,7 @@ def test_what_others_append_is_read_on(tmp_path):
     ours, theirs = CheckedValues(tmp_path), CheckedValues(tmp_path)
     add(theirs, reading("b1", "ben", "Faust"))
     assert ours.readings(PLAN) == {}
-    ours.refresh()
+    ours.people.refresh()
     assert read_by(ours, "b1") == [("ben", "Faust")]
     add(theirs, reading("b1", "carl", "Faust"))
     add(ours, reading("b1", "anna", "Faust"))

@@ -13,7 +13,7 @@ from space.german import Walk, words
 from hdbench.collections.truth.choice_pages import SettlingPage, WorkPage
 from hdbench.collections.truth.people import ChangedError, People
 from hdbench.collections.truth.store import Store
-from hdbench.collections.truth.worked_values import WorkedValues
+from hdbench.collections.truth.work_list import WorkedValues
 from hdbench.errors import HdbenchError
 
 TOLD = {

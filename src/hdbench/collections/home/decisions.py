@@ -39,7 +39,7 @@ from hdbench.collections.trust.seals import kind_of
 from hdbench.collections.trust.work import SECONDS_PER_VALUE, work_left
 from hdbench.collections.truth.reading_queue import ReadingStage
 from hdbench.collections.truth.readings import CheckedValues
-from hdbench.collections.truth.worked_values import WorkedValues
+from hdbench.collections.truth.work_list import WorkedValues
 from hdbench.common.os_errors import write_errors
 from hdbench.errors import HdbenchError, Message
 
@@ -275,7 +275,7 @@ class Decisions:
         plan_file, (plan, plan_hash), out = last
         if self._checked is None:
             self._checked = CheckedValues(self._collection.built)
-        self._checked.refresh()
+        self._checked.people.refresh()
         view = DecisionView(
             planned=True,
             plan_file=plan_file,

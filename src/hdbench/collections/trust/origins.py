@@ -25,7 +25,7 @@ from hdbench.collections.trust.runs import fields_called
 from hdbench.collections.truth.events import Change, ValueKey
 from hdbench.collections.truth.people import People
 from hdbench.collections.truth.readings import CheckedValues, settled
-from hdbench.collections.truth.worked_values import WorkedValues
+from hdbench.collections.truth.work_list import WorkedValues
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.letters import folded, text_of
 from hdbench.errors import HdbenchError

@@ -23,7 +23,7 @@ from hdbench.collections.trust.work_list import COLUMNS, NOTHING
 from hdbench.collections.truth.events import ValueKey, WorkedValue, as_name, now
 from hdbench.collections.truth.form import form_of
 from hdbench.collections.truth.single_value import asked, typed_value
-from hdbench.collections.truth.worked_values import WorkedValues
+from hdbench.collections.truth.work_list import WorkedValues
 from hdbench.common.csv_and_excel import as_it_was
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.letters import text_of
@@ -64,7 +64,7 @@ def take_in(table: Path, out: Path, benchmark: Benchmark, by: str) -> int:
     by, seal = as_name(by), read_applied(out).values_sha256
     worked = WorkedValues(benchmark.folder, seal)
     with worked.people.writing(by):
-        worked.refresh()
+        worked.people.refresh()
         reading = _Reading(out, benchmark, by, worked)
         values = reading.values(_filled(table, benchmark))
         if reading.problems:
@@ -79,7 +79,7 @@ def take_in(table: Path, out: Path, benchmark: Benchmark, by: str) -> int:
         if not values:
             return 0
         at = now()
-        worked.add(
+        worked.people.append(
             [
                 WorkedValue(
                     list=seal,

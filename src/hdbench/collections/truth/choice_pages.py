@@ -11,8 +11,7 @@ from hdbench.collections.truth.item_state import Conflict, ItemState
 from hdbench.collections.truth.people import ChangedError
 from hdbench.collections.truth.store import StaleError, Store
 from hdbench.collections.truth.value_page import ValuePage
-from hdbench.collections.truth.work_list import Candidate, WorkList
-from hdbench.collections.truth.worked_values import WorkedValues
+from hdbench.collections.truth.work_list import Candidate, WorkedValues, WorkList
 from hdbench.common.display.differences import marked
 from hdbench.common.letters import text_of
 from hdbench.common.validation import validate
@@ -161,7 +160,7 @@ class WorkPage(DecidingPage):
 
     def decided(self) -> Mapping[ValueKey, WorkedValue]:
         """Return what was decided of the values, by anybody."""
-        self._worked.refresh()
+        self._worked.people.refresh()
         return self._worked.current()
 
     def shown(self, key: ValueKey) -> tuple[Sequence[Candidate], dict[str, Any]]:
@@ -195,7 +194,7 @@ class WorkPage(DecidingPage):
                 **key._asdict(),
                 **made,
             }
-            self._worked.add([validate(WorkedValue, line, self.folder)])
+            self._worked.people.append([validate(WorkedValue, line, self.folder)])
 
 
 class SettlingPage(DecidingPage):

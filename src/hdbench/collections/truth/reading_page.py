@@ -95,6 +95,7 @@ class ValueCheck(ValuePage):
         self._plan = plan
         self._values = CheckedValues(folder)
         self._stages: list[ReadingStage] = []
+        self._readings: Readings = {}
         self._advancing = Thread()
         self._problem: str = ""
         self._refresh()
@@ -168,7 +169,8 @@ class ValueCheck(ValuePage):
                 "seconds": seconds,
                 "turn": turn,
             }
-            self._values.add(validate(Reading, made, self.folder))
+            self._values.people.append([validate(Reading, made, self.folder)])
+            self._refresh()
             return self._state()
 
     def go_on(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -181,7 +183,7 @@ class ValueCheck(ValuePage):
             self._refresh()
             stage = len(self._stages) - 1
             if body.get("stage") == stage and not self._is_last(stage):
-                if self._stages[stage].to_read(self._readings()):
+                if self._stages[stage].to_read(self._readings):
                     raise HdbenchError("there are values that nobody has read")
                 if not self._advancing.is_alive():
                     self._advancing = Thread(target=self._advance, daemon=True)
@@ -201,7 +203,8 @@ class ValueCheck(ValuePage):
 
     def _refresh(self) -> None:
         """Read what others have read and drawn."""
-        self._values.refresh()
+        self._values.people.refresh()
+        self._readings = self._values.readings(self._plan.hash)
         stages = self._plan.stages()
         for stage in stages[len(self._stages) :]:
             for key in stage.values:
@@ -211,12 +214,9 @@ class ValueCheck(ValuePage):
                     )
         self._stages = list(stages)
 
-    def _readings(self) -> Readings:
-        return self._values.readings(self._plan.hash)
-
     def _state(self) -> dict[str, Any]:
         stage = len(self._stages) - 1
-        values, readings = self._stages[stage], self._readings()
+        values, readings = self._stages[stage], self._readings
         mine = self._mine(stage)
         left = offered(values, readings, self.person)
         numbers = [self._number(position) for position in left]
@@ -250,7 +250,7 @@ class ValueCheck(ValuePage):
 
     def _mine(self, stage: int) -> list[int]:
         """Return the numbers of the values of a stage that this person has read, in that order."""
-        readings, first = self._readings(), self._number_of_first(stage)
+        readings, first = self._readings, self._number_of_first(stage)
         values = self._stages[stage].values
         mine = [
             (reading.at, first + (reading.turn - 1) * len(values) + position)
@@ -262,14 +262,14 @@ class ValueCheck(ValuePage):
 
     def _own_of(self, key: ValueKey, turn: int) -> Reading | None:
         who = (self.person, turn)
-        readings = self._readings().get(key, ())
+        readings = self._readings.get(key, ())
         return next((reading for reading in readings if (reading.by, reading.turn) == who), None)
 
     def _may(self, number: int, turn: int, own: Reading | None) -> bool:
         """Return whether a value may be read this time: again only where it is offered."""
         if own or turn == 1:
             return True
-        left = offered(self._stages[-1], self._readings(), self.person)
+        left = offered(self._stages[-1], self._readings, self.person)
         return number in map(self._number, left)
 
     def _number_of_first(self, stage: int) -> int:
@@ -278,7 +278,7 @@ class ValueCheck(ValuePage):
     def _number(self, position: int) -> int:
         """Return the number of a value of the last stage, for its next turn."""
         values = self._stages[-1].values
-        by = [reading.by for reading in self._readings().get(values[position], ())]
+        by = [reading.by for reading in self._readings.get(values[position], ())]
         turn = by.count(self.person)
         return self._number_of_first(len(self._stages) - 1) + turn * len(values) + position
 

@@ -24,18 +24,6 @@ class CheckedValues:
 
     def __init__(self, folder: Path) -> None:
         self.people = People(folder)
-        self._known = self.people.numbers()
-        self._by_plan = self._read()
-
-    def refresh(self) -> None:
-        """Read what others have read since.
-
-        Raises:
-            HdbenchError: what people did cannot be used.
-        """
-        self.people.refresh()
-        if self._known != (now := self.people.numbers()):
-            self._known, self._by_plan = now, self._read()
 
     def readings(self, plan: str) -> Mapping[ValueKey, tuple[Reading, ...]]:
         """Return the last reading of each person and turn, in their first order, by value.
@@ -43,7 +31,7 @@ class CheckedValues:
         Args:
             plan: the hash of the plan.
         """
-        return _last_of_each(self._by_plan.get(plan, ()))
+        return _last_of_each(self._of_plan(plan))
 
     def readings_among(
         self, plan: str, ids: Collection[str]
@@ -55,27 +43,15 @@ class CheckedValues:
             ids: the ids of the readings.
         """
         known = frozenset(ids)
-        return _last_of_each(line for line in self._by_plan.get(plan, ()) if line.id in known)
+        return _last_of_each(line for line in self._of_plan(plan) if line.id in known)
 
     def plans(self) -> set[str]:
         """Return the hashes of the plans that there are readings for."""
-        return set(self._by_plan)
+        return {reading.plan for reading in self.people.of_kind(Reading)}
 
-    def add(self, reading: Reading) -> None:
-        """Keep a reading; when this returns it is on disk. Call it with the reader's lock.
-
-        Raises:
-            NotSavedError: it cannot be written now; then nothing is.
-            HdbenchError: it is not JSON or too long, or the reader's file is unusable.
-        """
-        self.people.append([reading])
-        self.refresh()
-
-    def _read(self) -> dict[str, list[Reading]]:
-        by_plan: dict[str, list[Reading]] = {}
-        for reading in sorted(self.people.of_kind(Reading), key=lambda each: (each.at, each.by)):
-            by_plan.setdefault(reading.plan, []).append(reading)
-        return by_plan
+    def _of_plan(self, plan: str) -> list[Reading]:
+        readings = (each for each in self.people.of_kind(Reading) if each.plan == plan)
+        return sorted(readings, key=lambda each: (each.at, each.by))
 
 
 def _last_of_each(readings: Iterable[Reading]) -> dict[ValueKey, tuple[Reading, ...]]:

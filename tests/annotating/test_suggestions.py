@@ -7,11 +7,12 @@ import pytest
 from annotating.pages import serving, write_collection
 from playwright.sync_api import expect
 
-from hdbench.collections.truth.suggesting import Authority, case_folded
 from hdbench.collections.truth.suggestions import (
     AUTHORITIES,
     MAX_SUGGESTED,
+    Authority,
     Suggestions,
+    case_folded,
     read_authorities,
 )
 from hdbench.errors import HdbenchError

@@ -18,8 +18,7 @@ from hdbench.collections.truth.item_state import ItemState, Stage
 from hdbench.collections.truth.media import BrowserImage, CollectionMedia
 from hdbench.collections.truth.metadata import TakenError, check_collection
 from hdbench.collections.truth.store import Store
-from hdbench.collections.truth.suggesting import Suggested
-from hdbench.collections.truth.suggestions import Suggestions, read_authorities
+from hdbench.collections.truth.suggestions import Suggested, Suggestions, read_authorities
 from hdbench.common.display.differences import marked_values
 from hdbench.common.texts import Texts
 from hdbench.errors import HdbenchError, Message

@@ -1,16 +1,17 @@
 """Suggestions while typing: values already entered in a field, then those of its authority."""
 
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import RootModel
 
 from hdbench.benchmarks.authority_files import read_authority_lines
-from hdbench.collections.truth.suggesting import Authority, Suggested, case_folded
 from hdbench.common.os_errors import read_errors
 from hdbench.common.validation import read_yaml, validate
 from hdbench.errors import HdbenchError
@@ -21,6 +22,47 @@ _LOADED = 8  # authorities that are kept for further editors
 AUTHORITIES = "authorities.yaml"
 """The file in a collection's folder with a line `FIELD: FILE` for each field whose values are
 suggested from an authority file. It is never published."""
+
+
+class Suggested(NamedTuple):
+    """A value to choose.
+
+    Attributes:
+        value: the value to enter.
+        identifier: its identifier, which is shown but not entered; empty if there is none.
+    """
+
+    value: str
+    identifier: str = ""
+
+
+class Authority:
+    """The values of an authority file, in its order.
+
+    Args:
+        values: value → identifier, which may be empty.
+
+    Example:
+        >>> authority = Authority({"Müller, Karl": "118585053", "Frey": "", "Karlsruhe": ""})
+        >>> [suggested.value for suggested in authority.find("karl", 50)]
+        ['Karlsruhe', 'Müller, Karl']
+    """
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = list(values.items())
+        self._folded = list(map(case_folded, values))
+
+    def find(self, typed: str, at_most: int) -> list[Suggested]:
+        """Return the values that begin with a text, then those that contain it elsewhere."""
+        wanted = case_folded(typed)
+        begin = (n for n, text in enumerate(self._folded) if text.startswith(wanted))
+        contain = (n for n, text in enumerate(self._folded) if text.find(wanted) > 0)
+        return [Suggested(*self._values[n]) for n in islice(chain(begin, contain), at_most)]
+
+
+def case_folded(text: str) -> str:
+    """Return a text for comparison: in NFC and case-folded."""
+    return unicodedata.normalize("NFC", text.casefold())
 
 
 class _Files(RootModel[dict[str, str]]):

@@ -24,7 +24,7 @@ from starlette.testclient import TestClient
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.collections.home.app import Home, build_app
 from hdbench.collections.home.collection import key_of, opened
-from hdbench.collections.home.comparison import report_page
+from hdbench.collections.home.pages.compare import report_page
 from hdbench.collections.home.recent import Recent
 from hdbench.collections.home.rendering import said
 from hdbench.collections.home.state import CollectionStage

@@ -122,6 +122,10 @@ class Collection:
         """Return its runs, in the order of their names."""
         return self.runs.views()
 
+    def answered_runs(self) -> Sequence[RunView]:
+        """Return the runs that have answers."""
+        return [run for run in self.run_views() if run.answered]
+
     def is_built(self) -> bool:
         """Return whether the dataset has been built since the collection changed.
 

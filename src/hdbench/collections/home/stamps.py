@@ -19,6 +19,16 @@ def stamp_of(path: Path) -> tuple[int, ...]:
     return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino
 
 
+def stamp_of_run(path: Path) -> tuple[int, ...]:
+    """Return the stamp of a file of answers, or that of the newest file of a run's folder."""
+    return max(map(stamp_of, [path, *path.iterdir()] if path.is_dir() else [path]))
+
+
+def stamp_of_runs(paths: Iterable[Path]) -> Hashable:
+    """Return a value that changes with the runs."""
+    return tuple((path, stamp_of_run(path)) for path in paths)
+
+
 def is_as_new(stamp: tuple[int, ...], sources: Iterable[tuple[int, ...]]) -> bool:
     """Return whether a file is there, and no older than those that it is made from.
 

@@ -7,10 +7,9 @@ from typing import Any
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.benchmarks.titles import FieldTitles
 from hdbench.collections.home.collection import Collection
-from hdbench.collections.home.comparison import stamp_of_runs, usable
 from hdbench.collections.home.page import Done, HomePage, Visit
 from hdbench.collections.home.pages.truth import open_editor
-from hdbench.collections.home.stamps import stamp_of
+from hdbench.collections.home.stamps import stamp_of, stamp_of_runs
 from hdbench.collections.truth.editor import Editor
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.runs import load_runs, with_same_items
@@ -43,7 +42,7 @@ def _file(collection: Collection) -> Path:
 
 def _show(visit: Visit) -> Mapping[str, Any]:
     collection = visit.collection
-    runs = usable(collection)
+    runs = collection.answered_runs()
     shown = {"can_audit": len(runs) >= MAKERS, "is_built": collection.is_built(), "work": None}
     if not all((shown["can_audit"], shown["is_built"])):
         return shown

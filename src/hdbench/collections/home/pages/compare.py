@@ -1,30 +1,44 @@
 """Which model is best for these items, whether that is sure, and the reports of the runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from anyio import to_thread
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
+from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.benchmarks.titles import FieldTitles
 from hdbench.collections.home.collection import Collection
-from hdbench.collections.home.comparison import (
-    comparing,
-    has_report,
-    make_report,
-    ranked_rows,
-    report_page,
-    usable,
-)
 from hdbench.collections.home.page import Done, HomePage, Visit
 from hdbench.collections.home.run_list import RunView
+from hdbench.collections.home.stamps import is_as_new, stamp_of, stamp_of_run, stamp_of_runs
+from hdbench.common.display.marks import mark
 from hdbench.errors import HdbenchError
+from hdbench.evaluation.result import Result
+from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.summary import ResultSummary
+from hdbench.report.folder import PAGE as REPORT_PAGE
+from hdbench.report.folder import write_report
+from hdbench.report.leaderboard.boards import Board, leaderboards
 from hdbench.report.leaderboard.figures import field_figure
+from hdbench.report.leaderboard.tables import (
+    BoardCells,
+    board_table,
+    people_line,
+    scale_of,
+)
 from hdbench.report.leaderboard.words import about_ranks, column_name, notes, verdict
+
+REPORTS = "reports"
+"""The folder of reports, beside the collection."""
+
+COMPARING = "compare"
+"""The name of the work that ranks runs."""
+
 
 SHOWN = ("rank", "answered", "cost", "seconds")
 """Columns of the leaderboard that are shown beside a model's figure."""
@@ -38,10 +52,38 @@ POLICY = (
 """A report has a policy of its own for all that it loads: here it cannot reach other pages."""
 
 
+class Compared(NamedTuple):
+    """Runs that are ranked.
+
+    Attributes:
+        boards: one for each kind of runs, that with the most runs first; none if nothing is scored.
+        paths: model → its runs.
+        results: run → its result.
+    """
+
+    boards: Sequence[Board]
+    paths: Mapping[str, Sequence[Path]]
+    results: Mapping[str, Result]
+
+
+class RankedRow(NamedTuple):
+    """A model as the page shows it.
+
+    Attributes:
+        cells: what the leaderboard has in its columns.
+        mark: its value as a dot with its interval.
+        runs: its runs.
+    """
+
+    cells: BoardCells
+    mark: Markup
+    runs: Sequence[Path]
+
+
 def _show(visit: Visit) -> Mapping[str, Any]:
     collection, language = visit.collection, visit.language
     shown: dict[str, Any] = {
-        "runs": usable(collection),
+        "runs": collection.answered_runs(),
         "is_built": collection.is_built(),
         "work": None,
         "board": None,
@@ -49,13 +91,16 @@ def _show(visit: Visit) -> Mapping[str, Any]:
     }
     if not shown["runs"] or not shown["is_built"]:
         return shown
-    work = comparing(collection, shown["runs"])
+    paths = [run.path for run in shown["runs"]]
+    stamp = stamp_of(collection.built / DESCRIPTION), stamp_of_runs(paths)
+    # Scores are kept where commands keep them.
+    work = collection.background.computed(COMPARING, stamp, lambda: _compared(collection, paths))
     shown["work"] = work
     if work.value is None or not work.value.boards:
         return shown
     board, *others = work.value.boards
     titles = FieldTitles(collection.schema, language)
-    rows = ranked_rows(work.value, board, language)
+    rows = _ranked_rows(work.value, board, language)
     return shown | {
         "board": board,
         "others": others,
@@ -75,8 +120,42 @@ def _show(visit: Visit) -> Mapping[str, Any]:
             if (summary := ResultSummary(result, language, titles=titles))
             and (summary.warnings or summary.notes)
         },
-        "reports": {run.path: has_report(collection, run.path) for run in shown["runs"]},
+        "reports": {run.path: _has_report(collection, run.path) for run in shown["runs"]},
     }
+
+
+def _ranked_rows(compared: Compared, board: Board, language: str) -> list[RankedRow]:
+    """Return the rows of a leaderboard, the best first."""
+    scale, line = scale_of(board), people_line(board)
+    rows = []
+    for row, cells in zip(board.rows, board_table(board, language).rows, strict=True):
+        drawn = Markup()
+        if scale is not None and row.interval is not None:
+            ends = (row.interval.low, row.interval.high)
+            drawn = mark(row.judged, ends, scale.low, scale.high, line)
+        rows.append(RankedRow(cells, drawn, compared.paths.get(row.model, ())))
+    return rows
+
+
+def report_page(collection: Collection, run: Path) -> Path:
+    """Return the page of a run's report, whether it is there or not."""
+    return collection.beside / REPORTS / run.name / REPORT_PAGE
+
+
+def _has_report(collection: Collection, run: Path) -> bool:
+    """Return whether the report of a run is there, and as new as what it is about."""
+    page = stamp_of(report_page(collection, run))
+    return is_as_new(page, (stamp_of(collection.built / DESCRIPTION), stamp_of_run(run)))
+
+
+def _compared(collection: Collection, paths: Sequence[Path]) -> Compared:
+    prefix = f"{collection.spec.name}_"
+    loaded = load_runs(paths, benchmark=str(collection.built))
+    results = {name.removeprefix(prefix): result for name, result in loaded.items() if result.ids}
+    of_model: dict[str, list[Path]] = {}
+    for name, result in results.items():
+        of_model.setdefault(result.model or name, []).append(Path(result.answers.path))
+    return Compared(leaderboards(results) if results else [], of_model, results)
 
 
 def _build(visit: Visit) -> Done:
@@ -89,8 +168,16 @@ def _make(visit: Visit) -> Done:
     """Make the report of a run, to which its row then links."""
     collection = visit.collection
     run = _run(collection, visit.form.get("run", ""))
-    if not has_report(collection, run.path):
-        collection.background.start(_REPORT, partial(make_report, collection, run, visit.language))
+    if not _has_report(collection, run.path):
+        write = partial(
+            write_report,
+            run.path,
+            report_page(collection, run.path).parent,
+            benchmark=str(collection.built),
+            names=() if run.says_model else (run.model,),
+            language=visit.language,
+        )
+        collection.background.start(_REPORT, write)
     return Done()
 
 
@@ -118,7 +205,7 @@ def _run(collection: Collection, name: str) -> RunView:
     Raises:
         HdbenchError: there is none of that name.
     """
-    for run in usable(collection):
+    for run in collection.answered_runs():
         if run.name == name:
             return run
     raise HdbenchError("{name}: there is no such run", name=name[:100])

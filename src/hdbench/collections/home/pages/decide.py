@@ -12,10 +12,9 @@ from starlette.responses import HTMLResponse, Response
 
 from hdbench.benchmarks.titles import FieldTitles, Titles
 from hdbench.collections.home.collection import Collection
-from hdbench.collections.home.comparison import COMPARING, usable
 from hdbench.collections.home.decisions import DecisionView
 from hdbench.collections.home.page import Done, HomePage, Visit
-from hdbench.collections.home.pages.compare import POLICY
+from hdbench.collections.home.pages.compare import COMPARING, POLICY
 from hdbench.collections.home.pages.truth import open_editor
 from hdbench.collections.home.run_list import RunView
 from hdbench.collections.trust.blind_reading import values_to_read
@@ -165,7 +164,7 @@ def suggested(values: int) -> tuple[int, int]:
 
 def _best_first(collection: Collection) -> Sequence[RunView]:
     """Return the runs, in the order in which they were ranked if they were."""
-    runs = usable(collection)
+    runs = collection.answered_runs()
     work = collection.background.last(COMPARING)
     if work is None or work.value is None or not work.value.boards:
         return runs

@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from hdbench.benchmarks.titles import FieldTitles
 from hdbench.collections.home.collection import Collection
-from hdbench.collections.home.comparison import stamp_of_runs, usable
 from hdbench.collections.home.page import HomePage, Visit
+from hdbench.collections.home.stamps import stamp_of_runs
 from hdbench.collections.truth.editor import Draft, read_drafts
 from hdbench.collections.truth.events import Change
 from hdbench.collections.truth.item_state import ItemState, Stage
@@ -89,7 +89,7 @@ def _show(visit: Visit) -> Mapping[str, Any]:
     if item not in ids:
         raise HdbenchError("{item}: there is no such item", item=item[:100])
     state, history = entered(visit, item)
-    paths = [run.path for run in usable(collection)]
+    paths = [run.path for run in collection.answered_runs()]
     is_blind = _is_read_blind(collection, state)
 
     def read() -> list[Draft]:

@@ -8,7 +8,6 @@ from hdbench.benchmarks.benchmark import METADATA, PEOPLE
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.benchmarks.titles import FieldTitles
 from hdbench.collections.home.collection import Collection
-from hdbench.collections.home.comparison import usable
 from hdbench.collections.home.page import Done, HomePage, Visit
 from hdbench.collections.home.stamps import stamp_of
 from hdbench.collections.truth.agreement import agreement_of
@@ -33,7 +32,9 @@ def editor(collection: Collection, name: str, language: str | None) -> Editor:
 
 def correcting_editor(collection: Collection, name: str, language: str | None) -> Editor:
     """Open the editor for a person, with what models read."""
-    return Editor(collection.folder, name, [run.path for run in usable(collection)], language)
+    return Editor(
+        collection.folder, name, [run.path for run in collection.answered_runs()], language
+    )
 
 
 def settling_page(collection: Collection, name: str, language: str | None) -> SettlingPage:
@@ -44,7 +45,7 @@ def settling_page(collection: Collection, name: str, language: str | None) -> Se
 def _show(visit: Visit) -> Mapping[str, Any]:
     remembered = visit.home.recent.read()
     progress = visit.collection.progress()
-    has_drafts = bool(usable(visit.collection))
+    has_drafts = bool(visit.collection.answered_runs())
     return {
         "progress": progress,
         "name": remembered.person,

@@ -21,4 +21,4 @@ def test_everybody_reads_the_same_items(tmp_path, run_hdbench):
     assert told.stderr.endswith(" is taken: choose another one with --port\n")
     told = run_hdbench("annotate", folder, "--double", "4", cwd=tmp_path)
     assert told.returncode == 2
-    assert "3 items are read by several people here: --double 3" in told.stderr
+    assert "3 items are read by several people here" in told.stderr

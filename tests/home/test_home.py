@@ -270,8 +270,7 @@ def test_file_with_the_other_answers_is_another_model(client, at, folder):
     for name, data in (("gpt.jsonl", first), ("gpt-rest.jsonl", rest)):
         assert "one file for each model" in client.get(f"{at}runs").text
         upload(client, f"{at}runs/upload", name, data)
-        said = "Each file counts as a model of its own. To add answers to this one, drop a file of "
-        assert f"{said}its name that has all of them: {name}" in client.get(f"{at}runs").text
+        assert client.get(f"{at}runs").text.count("drop a file of its name") == 1
 
 
 def test_answers_to_items_that_are_added_later_count_then(client, at, folder):

@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
@@ -28,7 +28,7 @@ from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.collections.home.stamps import Kept
 from hdbench.common import processes
 from hdbench.common.names import check_name
-from hdbench.common.os_errors import read_errors, write_errors
+from hdbench.common.os_errors import write_errors
 from hdbench.common.regular_files import read_at_most
 from hdbench.common.texts import LANGUAGES, translated
 from hdbench.common.validation import Strict
@@ -73,20 +73,6 @@ class StartedRun(Strict):
     def asked(self) -> Asked:
         """Return who is asked."""
         return Asked(self.model, backend=self.backend, endpoint=self.endpoint)
-
-
-class _AnswersRead(NamedTuple):
-    """A file of answers, as it was read.
-
-    Attributes:
-        model: the model that it names; None if it names none.
-        answered: the items that it answers.
-        notes: what to know about how its answers are read.
-    """
-
-    model: str | None
-    answered: Set[str]
-    notes: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -194,9 +180,9 @@ class RunList:
                 place=Path(name).name,
                 endings=", ".join(ENDINGS),
             )
-        read = self._read_answers(given, Path(name).name)
+        _, answered = self._read_answers(given, Path(name).name)
         if path.exists():
-            self._make_way(path, read.answered)
+            self._make_way(path, answered)
         with write_errors(path):
             self.folder.mkdir(exist_ok=True)
             given.replace(path)
@@ -344,7 +330,7 @@ class RunList:
             )
         known: Set[str] = frozenset()
         with suppress(HdbenchError):  # what cannot be read is no loss
-            known = self._read_answers(path, name).answered
+            _, known = self._read_answers(path, name)
         if not known <= answered:
             raise HdbenchError(
                 "{place}: a file of this name is here already, with answers that the new one "
@@ -357,20 +343,12 @@ class RunList:
         """Return a file of answers among the runs, untrusted."""
         name = path.name.removeprefix(f"{self._collection.spec.name}_")
         try:
-            read = self._read_answers(path, name)
+            return self._read_answers(path, name)[0]
         except HdbenchError as error:
             return RunView(path, name, problem=error.message)
-        return RunView(
-            path,
-            read.model or run_stem(Path(name)),
-            read.model is not None,
-            answered=len(read.answered),
-            is_of_all=True,
-            notes=read.notes,
-        )
 
-    def _read_answers(self, path: Path, name: str) -> "_AnswersRead":
-        """Return the model that a file of answers names, and the items that it answers.
+    def _read_answers(self, path: Path, name: str) -> tuple[RunView, Set[str]]:
+        """Return a file of answers as a run, and the items that it answers.
 
         Args:
             path: the file, untrusted.
@@ -384,8 +362,15 @@ class RunList:
         with closing(open_container(path, schema, name=name, ids=items)) as container:
             model = next(iter(container.runs))
             answers = Answers(container, model, items, folder, schema)
-            notes = [*container.notes, *_checked(answers, items, schema, name)]
-            return _AnswersRead(model, frozenset(container.runs[model]), notes)
+            view = RunView(
+                path,
+                model or run_stem(Path(name)),
+                model is not None,
+                answered=len(container.runs[model]),
+                is_of_all=True,
+                notes=[*container.notes, *_checked(answers, items, schema, name)],
+            )
+            return view, frozenset(container.runs[model])
 
     def _now(self, view: RunView, items: int) -> RunView:
         """Return a run with what changes from one moment to the next.
@@ -499,17 +484,11 @@ def _spawn(
 
 
 def _error_in(log: Path) -> str:
-    """Return the error that a run ended with; empty if it ended with none."""
-    head, _, error = _last_line(log).partition(": ")
+    """Return the error in the last line that a run printed; empty if it ended with none."""
     errors = {translated(Message("error"), language) for language in LANGUAGES}
-    return error if head in errors else ""
-
-
-def _last_line(log: Path) -> str:
-    """Return the last line that a run printed."""
-    with suppress(HdbenchError), read_errors(log), log.open("rb") as file:
-        file.seek(0, os.SEEK_END)
-        file.seek(max(0, file.tell() - MAX_LOG))
+    with suppress(OSError), log.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - MAX_LOG))
         lines = file.read().decode("utf-8", "replace").strip().splitlines()
-        return lines[-1] if lines else ""
+        head, _, error = lines[-1].partition(": ") if lines else ("", "", "")
+        return error if head in errors else ""
     return ""

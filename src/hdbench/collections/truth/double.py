@@ -113,7 +113,7 @@ def read_double(folder: Path, person: str, items: int) -> None:
             first = min(drawn, key=lambda event: event.at)
             if len(first.items) != items:
                 raise HdbenchError(
-                    "{place}: {count:,} items are read by several people here: --double {count}",
+                    "{place}: {count:,} items are read by several people here: give that number",
                     place=folder,
                     count=len(first.items),
                 )

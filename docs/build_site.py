@@ -24,17 +24,17 @@ SHOWN = (
     *("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"),
 )
 LINKED = (
-    *("docs/*.css", "docs/*.js", "docs/*.csv", "docs/*.json", "docs/*.svg"),
+    *("docs/*.css", "docs/*.js", "docs/data/*"),
     "dataset_scripts/*/sample/**/*.jpg",
     "docs/notebooks/*.ipynb",
-    *("docs/pictures/*.png", "tests/speed/*.py"),
+    *("docs/pictures/*", "tests/speed/*.py"),
 )
 SEARCH = (
     *(sys.executable, "-m", "pagefind", "--quiet", "--site", "build/site", "--keep-index-url"),
     *("--root-selector", "article", "--exclude-selectors", ".headerlink"),
 )
 AT_THE_ROOT = """<!doctype html>
-<meta charset="utf-8"><meta http-equiv="refresh" content="0; url=docs/index.html">
+<meta charset="utf-8"><meta http-equiv="refresh" content="0; url=docs/first-look.html">
 <link rel="icon" href="data:,">
 """
 

@@ -1,4 +1,4 @@
-"""The tutorial docs/afternoon.md, line by line, as two people would follow it."""
+"""The tutorial in docs/collection.md, line by line, as two people would follow it."""
 
 import json
 import re
@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from annotating.pages import serving
 from helpers.pages import commands
+from helpers.pages import tutorial as tutorial_of
 from PIL import Image, ImageDraw
 from playwright.sync_api import expect
 
@@ -23,7 +24,7 @@ from hdbench.collections.truth.people import People
 
 pytestmark = pytest.mark.nightly
 
-TUTORIAL = Path(__file__).parents[2] / "docs/afternoon.md"
+TUTORIAL = Path(__file__).parents[2] / "docs/collection.md"
 CARDS = 80
 FIELDS = ("author", "title", "place", "year")
 
@@ -51,7 +52,7 @@ def draw(folder):
 
 def tutorial():
     """The commands of the tutorial, in its order."""
-    return [shlex.split(line)[1:] for line in commands(TUTORIAL)]
+    return [shlex.split(line)[1:] for line in commands(TUTORIAL, *tutorial_of(TUTORIAL))]
 
 
 def enter(folder, annotator, items, wrong):

@@ -127,9 +127,9 @@ def served(site):
 
 @pytest.mark.slow
 def test_pages_fit_are_accessible_and_ask_no_other_host(served, visit_at):
-    names = ("index", "score-your-answers", "reference/cli", "de/was-heisst-0-84", "alignment")
+    names = ("first-look", "score", "reference/cli", "de/score", "metrics")
     page = visit_at(served, awaited="article")
-    assert page.url == f"{served}docs/index.html"
+    assert page.url == f"{served}docs/first-look.html"
     found = []
     for name in names:
         page.goto(f"{served}docs/{name}.html")
@@ -161,10 +161,10 @@ def search(page, address, words):
 def test_search_finds_words_and_their_forms(served, visit_at):
     page = visit_at(served, awaited="article")
     for begin, words, found in (
-        ("index", "CER", "metrics/text_cer/index"),
-        ("index", "MARC", "docs/marc"),
-        ("index", "exporter", "docs/own-collection"),
-        ("de/index", "Karten", "docs/de/index"),
+        ("score", "CER", "metrics/text_cer/index"),
+        ("score", "MARC", "docs/trust"),
+        ("score", "exporter", "docs/collection"),
+        ("de/score", "Karten", "docs/de/score"),
     ):
         search(page, f"{served}docs/{begin}.html", words)
         expect(page.locator(f'a.pf-result-link[href="/{found}.html"]').first).to_be_visible()

@@ -1,4 +1,4 @@
-"""The page on training: its example, with a tiny model that learns its answers by heart."""
+"""Training, as the page on Python shows it: a tiny model learns its answers by heart."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ from hdbench.about import installed_folder
 
 pytestmark = pytest.mark.nightly
 
-PAGE = Path(__file__).parents[2] / "docs/training.md"
+PAGE = Path(__file__).parents[2] / "docs/python.md"
 ANSWERS = {"a": {"title": "Kunst"}, "b": {"title": "Stellingen", "year": 1924}}
 TRUTHS = {"a": {"title": "Kunst"}, "b": {"title": "Stellingen", "year": 1925}}
 OPTIONS = {
@@ -96,7 +96,7 @@ def test_what_a_model_in_training_writes_is_scored(tmp_path, monkeypatch):
         "cards": questions(tokenizer, ANSWERS),
         "other_cards": questions(tokenizer, TRUTHS),
     }
-    [page] = [block.text for block in blocks(PAGE) if block.language == "python"]
+    [page] = [block.text for block in blocks(PAGE, "Score while you train")]
     exec(page, names)
     figures = names["trainer"].state.log_history[-1]
     assert figures["eval_f1_micro"] == pytest.approx(2 / 3)  # of three values, two are right

@@ -15,7 +15,7 @@ from time import sleep
 import pytest
 from helpers.forks import Forks
 from helpers.invented_cards import InventedCards
-from helpers.pages import blocks, commands
+from helpers.pages import blocks, commands, tutorial
 from helpers.plain import PLAIN
 from models.faulty_server import FaultyServer, Response, completion
 
@@ -65,8 +65,8 @@ class Reader:
         self._run_hdbench, self._replaced, self._new = run_hdbench, dict(replaced), new
         self._environment = dict(environment)
 
-    def follow(self, page):
-        for block in blocks(DOCS / page):
+    def follow(self, page, *sections):
+        for block in blocks(DOCS / page, *(sections or tutorial(DOCS / page))):
             if block.file:
                 path = self.folder / block.file
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -124,17 +124,18 @@ class Reader:
         self._environment["PYTHONPATH"] = os.pathsep.join(path)
 
 
-@pytest.mark.parametrize("page", ["score-your-answers.md", "compare-two.md", "which-program.md"])
+@pytest.mark.parametrize("page", ["score.md", "compare.md", "transcriptions.md"])
 def test_what_it_shows_is_what_happens(page, tmp_path, run_hdbench):
     reader = Reader(tmp_path, run_hdbench).follow(page)
     assert reader.not_printed == []
-    typed = [line for line in commands(DOCS / page) if line.startswith("hdbench ")]
+    shown = commands(DOCS / page, *tutorial(DOCS / page))
+    typed = [line for line in shown if line.startswith("hdbench ")]
     assert len(reader.outputs) == len(typed) > 0
 
 
 @pytest.mark.nightly
 def test_a_metric_is_written_and_used(tmp_path, run_hdbench):
-    reader = Reader(tmp_path, run_hdbench, new=True).follow("write-a-metric.md")
+    reader = Reader(tmp_path, run_hdbench, new=True).follow("python.md", "Write a metric")
     assert reader.not_printed == []
     *_, built, scored = reader.outputs
     assert "hdb/years" in built
@@ -146,7 +147,8 @@ def test_a_model_behind_an_api_reads_the_cards(tmp_path, run_hdbench):
     answer = Response(completion(json.dumps(record)))
     with FaultyServer(lambda _: answer, models=["vision-large"]) as server:
         replaced = {"https://api.example.org/v1": server.url}
-        reader = Reader(tmp_path, run_hdbench, replaced).follow("api-key.md")
+        reader = Reader(tmp_path, run_hdbench, replaced)
+        reader.follow("run.md", "Get a benchmark", "Behind an API")
         assert len({b"".join(each.images) for each in server.requests}) == 8
         assert len(server.requests) == 1 + 8
         assert {each.headers["authorization"] for each in server.requests} == {"Bearer your-key"}
@@ -178,7 +180,7 @@ def test_a_local_model_reads_the_cards(tmp_path):
         saved = forks.run("-c", save, cwd=tmp_path, env=dict(os.environ))
         assert saved.returncode == 0, saved.stderr
         reader = Reader(tmp_path, run, fewer, environment={"COLUMNS": "100"})
-        reader.follow("run-a-model.md")
+        reader.follow("run.md", "Get a benchmark", "On your own computer")
     assert reader.not_printed == []
     answers = (tmp_path / "runs/qwen/answers.jsonl").read_text().splitlines()
     assert len({json.loads(line)["id"] for line in answers}) == len(answers) == 8
@@ -272,10 +274,10 @@ def test_scans_become_records_in_a_catalogue(tmp_path, run_hdbench, monkeypatch)
         replaced = {"https://api.example.org/v1": server.url}
         before = {"new": type_sheet}
         reader = Reader(tmp_path, run_hdbench, replaced, annotate=annotate, before=before)
-        reader.follow("from-scans.md")
+        reader.follow("trust.md")
     assert reader.not_printed == []
     taken, wrong = wrong_values(tmp_path / "out", cards.truths)
-    said = " ".join((DOCS / "from-scans.md").read_text().split())
+    said = " ".join((DOCS / "trust.md").read_text().split())
     assert f"Of the {taken:,} values, {wrong} are wrong, {wrong / taken:.1%}" in said.replace(
         " %", "%"
     )

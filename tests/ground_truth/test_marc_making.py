@@ -5,6 +5,7 @@ import io
 from pathlib import Path
 
 import pytest
+from helpers.pages import blocks
 from lxml import etree
 from pymarc import parse_xml_to_array
 
@@ -389,8 +390,8 @@ def test_an_unusable_mapping_is_named_with_its_key(tmp_path, mapping, message):
 
 
 def test_the_example_of_the_guide_makes_a_record(mapping_of):
-    guide = Path(__file__).parents[2].joinpath("docs/marc.md").read_text(encoding="utf-8")
-    frame = guide.partition("```yaml\n")[2].partition("```")[0]
+    guide = Path(__file__).parents[2] / "docs/trust.md"
+    (frame, *_) = [each.text for each in blocks(guide, "In detail") if each.language == "yaml"]
     names = ("type", "title", "place", "publisher", "year", "subjects", "shelfmark")
     mapping = mapping_of(frame=frame, known=(*names, "last_name", "first_name"))
     values = {"type": "Thesis", "title": "Die Stadt : Roman", "place": "Basel", "year": 1912}

@@ -1,6 +1,7 @@
 """What the pages of the documentation show: commands, files, and what is printed."""
 
 import re
+from itertools import takewhile
 from typing import NamedTuple
 
 FILE = re.compile(r"`([\w./-]+)`[^`\n]*:\s*$")
@@ -20,10 +21,22 @@ class Block(NamedTuple):
     file: str | None
 
 
-def blocks(page):
-    """The fenced blocks of a page, in order."""
+def parts(page):
+    """The text of each section of a page, by its heading of the second level; `""` begins it."""
+    first, *rest = re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.M)
+    return {"": first} | {part.partition("\n")[0]: part for part in rest}
+
+
+def tutorial(page):
+    """The sections of a page that a reader follows: those before "In detail"."""
+    return tuple(takewhile(lambda heading: heading != "In detail", parts(page)))
+
+
+def blocks(page, *sections):
+    """The fenced blocks of a page, or of some of its sections, in order."""
     found = []
-    text = page.read_text(encoding="utf-8")
+    chosen = parts(page)
+    text = "\n".join(chosen[name] for name in sections or chosen)
     for match in re.finditer(r"^```(\w*)\n(.*?)^```", text, re.S | re.M):
         before = text[: match.start()].rstrip("\n").rpartition("\n\n")[2]
         says = FILE.search(" ".join(before.split())) if "Save " in before else None
@@ -31,8 +44,9 @@ def blocks(page):
     return found
 
 
-def commands(page):
-    """The lines of shell that a page shows."""
-    return [
-        line for each in blocks(page) if each.language == "sh" for line in each.text.splitlines()
-    ]
+def commands(page, *sections):
+    """The lines of shell that a page, or some of its sections, shows."""
+    shown = blocks(page, *sections)
+    typed = [line for each in shown if each.language == "sh" for line in each.text.splitlines()]
+    console = "\n".join(each.text for each in shown if each.language == "console")
+    return typed + re.findall(r"^\$ ((?:.*\\\n)*.*)", console, re.M)

@@ -1,4 +1,4 @@
-"""What the families of models can do, and the table of it in docs/models.md.
+"""What the families of models can do, and the table of it in docs/reference/models.md.
 
 Where torchvision is not installed,
 
@@ -48,7 +48,7 @@ from hdbench.models.local_model import LocalModel  # noqa: E402
 from hdbench.models.model_files import find_model  # noqa: E402
 from hdbench.models.transformers_backend import TransformersBackend  # noqa: E402
 
-DOCS = Path(__file__).parents[2] / "docs/models.md"
+DOCS = Path(__file__).parents[2] / "docs/reference/models.md"
 BEGIN, END = "<!-- written by tests/models/model_families.py -->\n", "<!-- end of the table -->"
 WITHOUT_TORCHVISION = "without torchvision"
 

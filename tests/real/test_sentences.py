@@ -39,12 +39,8 @@ def test_how_many_published_runs_are_reproduced(published):
     assert (
         f"Of the {len(marked)} published runs that the project has, {marked.count(False)} are "
         f"reproduced in every figure. The figures of the {marked.count(True)} others"
-    ) in text_of("docs/protocols.md")
-    listed = re.findall(
-        r"^\| (?:bibliography|companylists) \| 20\S+/T\S+ \|",
-        (ROOT / "docs/alignment.md").read_text(),
-        re.MULTILINE,
-    )
+    ) in text_of("docs/metrics.md")
+    _, *listed = (ROOT / "docs/data/not-reproduced.csv").read_text().splitlines()
     assert len(listed) == marked.count(True)
 
 
@@ -69,14 +65,14 @@ def test_what_the_rules_for_pages_change(published, pages_by_model):
     assert (best, place) == ("gemini-3-pro-preview", 6)
     shares = f"{documented[best]:.3f}".lstrip("0"), f"{as_published[best]:.3f}".lstrip("0")
     sentence = f"{best}, the best with {shares[0]}, falls to sixth with {shares[1]}"
-    assert sentence in text_of("docs/protocols.md")
+    assert sentence in text_of("docs/metrics.md")
     numbered = [
         sum(bool(re.match(r"\d+\.", ad["text"])) for ad in truth["advertisements"])
         for truth in (json.loads(row["ground_truth"]) for row in rows(published, "avisblatt"))
     ]
     fewest, most = min(numbered), max(numbered)
     assert f"a page with {fewest} numbered ads counts as much as one with {most}" in text_of(
-        "docs/protocols.md"
+        "docs/metrics.md"
     )
 
 
@@ -84,7 +80,7 @@ def test_the_years_of_the_letters(published):
     years = [row["year"] for row in rows(published, "rheinschifffahrt")]
     span = f"{min(years)} to {max(years)}"
     assert f"{len(years)} letters from {span}:" in text_of("README.md")
-    assert f"{len(years)} business letters of {span} " in text_of("docs/what-is-measured.md")
+    assert f"{len(years)} business letters of {span} " in text_of("docs/metrics.md")
     card = text_of("dataset_scripts/rheinschifffahrt/README.md")
     assert f"Rheinschifffahrt-Aktiengesellschaft, {span}, in German" in card
     late = sorted({year for year in years if year > 1932})
@@ -95,9 +91,9 @@ def test_the_years_of_the_letters(published):
 @pytest.mark.parametrize(
     ("run", "page", "language"),
     [
-        ("2026-01-24_T0252", "docs/faq.md", "en"),
-        ("2026-01-24_T0252", "docs/de/was-heisst-0-84.md", "de"),
-        ("2026-01-24_T0208", "docs/scoring.md", "en"),
+        ("2026-01-24_T0252", "docs/metrics.md", "en"),
+        ("2026-01-24_T0252", "docs/de/score.md", "de"),
+        ("2026-01-24_T0208", "docs/score.md", "en"),
     ],
 )
 def test_the_first_sentence_of_a_run_on_the_cards(published, run_hdbench, run, page, language):

@@ -287,7 +287,7 @@ def test_the_page_of_a_decision(camera, decision, tmp_path):
 def pages(tmp_path_factory, run_hdbench):
     """The folder of a tutorial, with a benchmark of pages and three readings of them."""
     folder = tmp_path_factory.mktemp("pages")
-    tutorial = Path(__file__).parents[2] / "docs/which-program.md"
+    tutorial = Path(__file__).parents[2] / "docs/transcriptions.md"
     [program] = [block for block in blocks(tutorial) if block.file]
     subprocess.run([sys.executable, "-c", program.text], cwd=folder, check=True)
     for command in commands(tutorial):

@@ -1,9 +1,10 @@
 """What pairing the items of lists by content changes in the recorded runs.
 
-    PYTHONPATH=tests python -m speed.alignment hdb docs
+    PYTHONPATH=tests python -m speed.alignment hdb docs/data
 
-reads the datasets and recorded runs that were built in `hdb`, prints the tables of
-`docs/alignment.md`, and writes `alignment.csv` and `alignment.svg` into `docs`. It takes minutes.
+reads the datasets and recorded runs that were built in `hdb`, prints tables, of which
+`docs/metrics.md` has one, and writes `alignment.csv` and `alignment.svg` into `docs/data`. It takes
+minutes.
 Not a test, and not about speed: run by hand like the others here.
 """
 

@@ -1,6 +1,6 @@
 """What reading a whole catalogue with a local model may take, as an estimate.
 
-`PYTHONPATH=tests python -m speed.catalogue_costs`: docs/catalogue.md has the table it prints.
+`PYTHONPATH=tests python -m speed.catalogue_costs`: docs/run.md has rows of the table it prints.
 
 A model's time is the time to read the image and the prompt, which the accelerator's arithmetic
 limits, and the time to write the answer, which its memory limits: each token needs all weights

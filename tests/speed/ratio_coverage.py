@@ -1,6 +1,6 @@
 """How often intervals of ratios hold about which few items say something, by simulation.
 
-`PYTHONPATH=tests python -m speed.ratio_coverage`: the tables of docs/intervals.md. It takes half an
+`PYTHONPATH=tests python -m speed.ratio_coverage`: the table in docs/metrics.md. It takes half an
 hour; with `precision`, `accuracy` or `compare`, one table.
 
 - `precision`: of 263 items, a model answers a share, with values whose number varies from item to

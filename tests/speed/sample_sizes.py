@@ -1,7 +1,7 @@
 """What 20, 60 and 150 checked items let one conclude, by simulation on recorded runs.
 
 `PYTHONPATH=tests python -m speed.sample_sizes FOLDER`: FOLDER has `hdb/zettelkatalog` built, from
-../shared. It takes two minutes. docs/afternoon.md has what it prints.
+../shared. It takes two minutes. docs/collection.md has what it prints.
 
 The recorded cards stand for a catalogue; samples of them are drawn with replacement. Printed are
 the mean width of a model's interval, and how often two models that are truly so far apart are told

@@ -1,11 +1,10 @@
 """How fast answers are scored, and in how much memory, from a thousand to 100,000 items.
 
-    PYTHONPATH=tests python -m speed.scale docs
+    PYTHONPATH=tests python -m speed.scale docs/data
 
-writes `scale.json` and `scale.svg` into `docs`; it takes three minutes. With a number after
-`docs`, no more items than that are scored. Each measurement is a process of its own, from its start
-to its end. Not a test: nothing here passes or fails by the
-clock.
+writes `scale.json` and `scale.svg` into `docs/data`; it takes three minutes. With a number after
+`docs/data`, no more items than that are scored. Each measurement is a process of its own, from its
+start to its end. Not a test: nothing here passes or fails by the clock.
 """
 
 import json

@@ -1,7 +1,8 @@
 """How often two transcriptions are called different that are, and that are not, by simulation.
 
-`PYTHONPATH=tests python -m speed.transcription_power` prints the tables of docs/intervals.md; it
-takes three minutes. `tests/statistics/test_simulations.py` holds what they promise.
+`PYTHONPATH=tests python -m speed.transcription_power` prints tables, of which
+docs/transcriptions.md has one; it takes three minutes. `tests/statistics/test_simulations.py` holds
+what they promise.
 
 Pages are hard for all models alike (log-normal, with a standard deviation of 0.6 of the logarithm),
 have lengths that vary (log-normal, 1,500 characters on average), and each model reads each of them

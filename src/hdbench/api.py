@@ -16,7 +16,7 @@ from hdbench.evaluation.files import given_options, read_result, read_results, w
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings, score_loaded
-from hdbench.evaluation.selection import concat
+from hdbench.evaluation.union import concat
 from hdbench.report.leaderboard.boards import Board, leaderboards
 from hdbench.scoring import known_metric
 from hdbench.scoring.metric import Metric

@@ -9,8 +9,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hdbench.answers.answer import Answer
+from hdbench.common.display.cells import Column
+from hdbench.common.display.table import Table
 from hdbench.evaluation.items import score_items
-from hdbench.report.tables import TableRows, csv_bytes, csv_files
+from hdbench.report.workbook import csv_files
 from hdbench.scoring import make_metric
 
 
@@ -26,7 +28,7 @@ def rows(data, delimiter=","):
 
 
 def one_cell(value):
-    return rows(csv_bytes(TableRows(["text"], iter([[value]]))))[1][0]
+    return rows(Table([{"text": value}], [Column("text")]).to_csv())[1][0]
 
 
 def test_the_errors_stand_one_a_line_with_a_mark_for_excel():
@@ -35,7 +37,7 @@ def test_the_errors_stand_one_a_line_with_a_mark_for_excel():
     )
     assert set(files) == {"fields.csv", "items.csv", "errors.csv"}
     text = files["errors.csv"].decode("utf-8")
-    assert text.startswith("\ufeffid,status,field,outcome,error class,truth,answer,similarity\r\n")
+    assert text.startswith("\ufeffid,status,field,outcome,kind,expected,found,similarity\r\n")
     [line] = text.splitlines()[1:]
     assert line.startswith("0000,clean,title,substituted,diacritics,Müller,Muller,0.83")
 
@@ -87,7 +89,8 @@ def test_a_field_that_a_model_named_is_no_formula():
 @example(['a;"=1+1', "b"])
 @example(['";=1', '";"="'])
 def test_neither_commas_nor_semicolons_make_a_formula(texts):
-    data = csv_bytes(TableRows(["x"] * len(texts), iter([texts])))
+    row = dict(enumerate(texts))
+    data = Table([row], [*map(Column, row)]).to_csv()
     assert len(data.decode("utf-8-sig").split("\r\n")) == 3  # a head, a row, the end
     assert len(rows(data)[1]) == len(texts)
     for delimiter in ",;":

@@ -137,10 +137,10 @@ def test_the_errors_are_those_of_the_items(cards):
         ("0000", "clean", "publisher", "substituted", "over_specified", "Thieme", "Thieme Verlag"),
         ("0000", "clean", "pages", "missing", "missing", "12", None),
         ("0000", "clean", "place", "spurious", "invented", None, "Bern"),
-        (*lost, "title", "missing", None, "Stellingen", None),
-        (*lost, "year", "missing", None, "1924", None),
-        (*lost, "publisher", "missing", None, "Thieme", None),
-        (*lost, "pages", "missing", None, "12", None),
+        (*lost, "title", "missing", "missing", "Stellingen", None),
+        (*lost, "year", "missing", "missing", "1924", None),
+        (*lost, "publisher", "missing", "missing", "Thieme", None),
+        (*lost, "pages", "missing", "missing", "12", None),
     }
 
 
@@ -150,7 +150,7 @@ def test_numbers_are_numbers(cards):
     assert [item["F1"] for item in items] == [pytest.approx(cards.per_item[0]["f1"]), 0]
     fields = {row["field"]: row for row in table(workbook(cards), "Fields")}
     assert fields["title"]["F1"] == pytest.approx(2 / 3)  # one right, one missing
-    assert fields["title"]["false negatives"] == 1
+    assert fields["title"]["FN"] == 1
 
 
 def test_the_summary_has_the_headline_with_its_interval():
@@ -202,7 +202,7 @@ def test_more_rows_than_a_sheet_takes_are_counted_in_a_note(cards, monkeypatch):
             "avisblatt_cer",
             {"advertisements": [{"date": "1731-01-02", "text": "1. Rother Wein", "ntokens": 3}]},
             {"advertisements": [{"date": "1731-01-02", "text": "1. Rotber Wein"}]},
-            4,  # it has no fields
+            5,  # it has no fields, and confuses characters
         ),
     ],
 )

@@ -1,24 +1,23 @@
 """Command that says how well people agree."""
 
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
-from rich.text import Text
 
 from hdbench.benchmarks.agreement import Agreement, IntervalEstimate
 from hdbench.cli.arguments import JsonOut
-from hdbench.cli.terminal import ends, localized_table, number, print_line
+from hdbench.cli.terminal import print_line
 from hdbench.collections.truth.agreement import agreement_of
 from hdbench.collections.truth.double import read_doubly_read
+from hdbench.common.display.cells import Column
+from hdbench.common.display.table import Table
+from hdbench.common.display.terminal import print_table
 from hdbench.common.jsonio import write_json
-from hdbench.common.printing import printable
 from hdbench.common.texts import current_language
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.warning_texts import in_words, people_in_words
 from hdbench.statistics.agreement import MAX_DIFFERENT, MIN_DOUBLE
-
-LEAST_ROOM = 12
-"""Minimum width of a field's name."""
 
 
 def command(
@@ -57,13 +56,6 @@ def print_agreement(console: Console, agreement: Agreement, unfinished: int) -> 
         agreement: the figures.
         unfinished: the number of assigned items that some annotators have not finished.
     """
-    table = localized_table(
-        None, "field", right=("values", "same", "alpha", "alpha by\nsimilarity")
-    )
-    table.columns[0].min_width = LEAST_ROOM
-    for name, field in agreement.fields.items():
-        figures = map(_cell, (field.share, field.alpha, field.alpha_similarity))
-        table.add_row(printable(name), number(field.units, ","), *figures)
     title = Message(
         "{annotators} annotators, {items:,} item"
         if agreement.items == 1
@@ -72,19 +64,34 @@ def print_agreement(console: Console, agreement: Agreement, unfinished: int) -> 
         items=agreement.items,
     )
     print_line(console, title, style="bold")
-    console.print(table)
+    print_table(console, agreement_table(agreement), current_language())
     for line in _lines(agreement, unfinished):
         print_line(console, line)
 
 
-def _cell(estimate: IntervalEstimate) -> Text:
-    """A figure, and its interval below it."""
-    if estimate.value is None:
-        return Text("–")
-    value = number(estimate.value, ".3f")
-    if estimate.interval is None:
-        return Text(value)
-    return Text.assemble(value, ("\n" + ends(*estimate.interval, form=".3f"), "dim"))
+def agreement_table(agreement: Agreement) -> Table:
+    """Return a row for each field, with shares and alphas, each with its interval."""
+    columns = [
+        Column("field", "field", Message("field")),
+        Column("values", "number", Message("values")),
+        Column("share", "rate", Message("same"), ("share_low", "share_high")),
+        Column("alpha", "rate", Message("alpha"), ("alpha_low", "alpha_high")),
+        Column(
+            "alpha_similarity",
+            "rate",
+            Message("alpha by similarity"),
+            ("alpha_similarity_low", "alpha_similarity_high"),
+        ),
+    ]
+    rows = []
+    for name, field in agreement.fields.items():
+        row: dict[str, Any] = {"field": name, "values": field.units}
+        for of, (low, high) in ((each.name, each.ends) for each in columns if each.ends):
+            estimate: IntervalEstimate = getattr(field, of)
+            row[of] = estimate.value
+            row[low], row[high] = estimate.interval or (None, None)
+        rows.append(row)
+    return Table(rows, columns)
 
 
 def _lines(agreement: Agreement, unfinished: int) -> list[str]:

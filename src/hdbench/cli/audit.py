@@ -9,14 +9,15 @@ from rich.text import Text
 
 from hdbench.cli.arguments import Runs, split_benchmark
 from hdbench.cli.compare import load_comparable
-from hdbench.cli.terminal import localized, localized_table, say
+from hdbench.cli.terminal import localized, say
+from hdbench.common.display.terminal import print_table
 from hdbench.common.printing import printable
+from hdbench.common.texts import current_language
 from hdbench.evaluation.score import Settings
 from hdbench.report.audit.audit_file import check_ending, write_audit
 from hdbench.report.audit.findings import Audit
 from hdbench.report.audit.findings import audit as audit_runs
 from hdbench.report.audit.models import is_witness
-from hdbench.report.tables import text
 
 MAX_ROWS = 200
 """Maximum number of findings that a terminal shows."""
@@ -78,23 +79,5 @@ def print_audit(console: Console, audit: Audit) -> None:
     console.print(line, soft_wrap=True)
     makers = ", ".join(sorted({run.maker for run in good}))
     console.print(Text.assemble(localized("Makers: "), printable(makers, 1_000)), soft_wrap=True)
-    if not audit.findings:
-        return
-    table = localized_table(None, "id", "field", "ground truth", "models read", right=["agree"])
-    table.add_column(localized("class"))
-    for finding in audit.findings[:MAX_ROWS]:
-        table.add_row(
-            printable(finding.id),
-            printable(finding.field),
-            *map(_shown, (finding.truth, finding.value)),
-            f"{finding.agreeing}/{finding.good}",
-            localized(finding.error_class),
-        )
-    if len(audit.findings) > MAX_ROWS:
-        table.add_row(localized("and {count} more", count=len(audit.findings) - MAX_ROWS))
-    console.print(table)
-
-
-def _shown(value: object) -> Text:
-    words = text(value)
-    return Text(localized("(absent)"), style="dim") if words is None else printable(words or '""')
+    table = audit.table.without(["makers"])
+    print_table(console, table, current_language(), most=MAX_ROWS)

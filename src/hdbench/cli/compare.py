@@ -17,7 +17,8 @@ from hdbench.cli.arguments import (
     split_benchmark,
 )
 from hdbench.cli.result_tables import MAX_FIELDS, print_groups
-from hdbench.cli.terminal import ends, localized, localized_table, number, print_line, say
+from hdbench.cli.terminal import localized, print_line, say
+from hdbench.common.display.terminal import print_table
 from hdbench.common.jsonio import write_json
 from hdbench.common.printing import printable
 from hdbench.common.texts import current_language
@@ -26,10 +27,9 @@ from hdbench.evaluation.by_column import differences_by_column
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.runs import load_runs, with_same_items
 from hdbench.evaluation.score import Settings
-from hdbench.evaluation.selection import benchmark_of
 from hdbench.report.leaderboard import formats
 from hdbench.report.leaderboard.boards import leaderboards
-from hdbench.statistics.comparison import Comparison, compare_runs
+from hdbench.statistics.comparison import Comparison, compare_runs, pair_table
 
 
 def command(
@@ -66,7 +66,7 @@ def command(
     records = [asdict(pair) for pair in comparisons]
     groups = []
     if by is not None:
-        loaded_benchmark = benchmark_of(first, benchmark)
+        loaded_benchmark = first.load_benchmark(benchmark)
         groups = [
             differences_by_column(loaded[pair.a], loaded[pair.b], loaded_benchmark, by)
             for pair in comparisons
@@ -131,23 +131,7 @@ def print_pairs(console: Console, comparisons: Sequence[Comparison]) -> None:
         console: the terminal.
         comparisons: from `hdbench.statistics.comparison`.
     """
-    title = Message("Pairs ({figure})", figure=comparisons[0].judged_by)
-    table = localized_table(title, "A", "B", right=("A - B", "95% interval", "p"))
-    table.add_column()
-    for pair in comparisons:
-        difference = pair.figures.get(pair.judged_by)
-        interval = difference and difference.interval
-        table.add_row(
-            printable(pair.a),
-            printable(pair.b),
-            number(difference.difference, "+.4f") if difference else "–",
-            ends(interval.low, interval.high, form="+.4f") if interval else "–",
-            number(pair.p_holm, ".4f"),
-            localized("{verdict}", verdict=pair.verdict)
-            if pair.better is None
-            else localized("{better} is better", better="A" if pair.better == pair.a else "B"),
-        )
-    console.print(table)
+    print_table(console, pair_table(comparisons), current_language())
     say("p is corrected for the number of pairs; name two runs alone to see where they differ")
 
 
@@ -159,21 +143,9 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
         comparison: from `hdbench.statistics.comparison`.
     """
     print_names(console, comparison)
-    has_intervals = any(difference.interval for difference in comparison.figures.values())
-    head = ["95% interval"] if has_intervals else []
-    table = localized_table(None, "figure", right=("A", "B", "A - B", *head))
-    for name, difference in comparison.figures.items():
-        interval = difference.interval
-        table.add_row(
-            name,
-            number(difference.a, ".4f"),
-            number(difference.b, ".4f"),
-            number(difference.difference, "+.4f"),
-            *([ends(interval.low, interval.high, form="+.4f")] if interval else []),
-        )
     if comparison.estimated:
         print_line(console, comparison.estimated)
-    console.print(table)
+    print_table(console, comparison.table, current_language())
     for name, difference in comparison.figures.items():
         if difference.why is not None:
             print_line(console, Message("{figure}: {why}", figure=name, why=difference.why))
@@ -198,18 +170,7 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
             detectable=comparison.detectable,
         )
         console.print(line, soft_wrap=True)
-    if comparison.fields:
-        fields = localized_table("Fields", "field", right=("A", "B", "A - B"))
-        for name, effect in list(comparison.fields.items())[:MAX_FIELDS]:
-            rates = (effect.a, effect.b, effect.difference)
-            cells = ("" if rate is None else number(rate, ".3f") for rate in rates)
-            fields.add_row(printable(name), *cells)
-        console.print()
-        console.print(fields)
-    if comparison.items_apart:
-        title = Message("Items that differ most ({figure})", figure=comparison.item_figure)
-        items = localized_table(title, "id", right=("A", "B"))
-        for item in comparison.items_apart:
-            items.add_row(printable(item.id), number(item.a, ".3f"), number(item.b, ".3f"))
-        console.print()
-        console.print(items)
+    for table in (comparison.field_table, comparison.item_table):
+        if table:
+            console.print()
+            print_table(console, table, current_language(), most=MAX_FIELDS)

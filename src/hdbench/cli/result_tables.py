@@ -1,31 +1,29 @@
 """A result as tables for a terminal."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from hdbench.answers.answer import LOST, Kind, Status
+from hdbench.answers.answer import Kind, Status
 from hdbench.cli.terminal import (
-    ends,
     localized,
-    localized_table,
-    number,
     print_line,
     print_marked,
     shown,
 )
-from hdbench.common.printing import HEADING_WIDTH, MAX_NOTE, MAX_VALUE, heading, printable
+from hdbench.common.display.cells import Column
+from hdbench.common.display.table import Table
+from hdbench.common.display.terminal import print_table
+from hdbench.common.printing import MAX_NOTE, printable
 from hdbench.common.texts import current_language, translated
 from hdbench.errors import Message
 from hdbench.evaluation.by_column import ByColumn, Group, GroupDifference
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.summary import ResultSummary
+from hdbench.evaluation.tables import fields_table, reading_table, violations_table, worst_table
 from hdbench.evaluation.warning_texts import in_words
-from hdbench.statistics.bootstrap import MIN_ITEMS
 
 MAX_FIELDS = 40
 """Maximum rows of the table of fields: a model can invent any number of fields."""
@@ -36,29 +34,6 @@ GRAVEST = 3
 MAX_VIOLATIONS = 8
 """Maximum rows of the table of schema violations."""
 
-
-MAX_ERRORS = 4
-"""Maximum number of errors of one item that are shown."""
-
-
-COLUMN_SPACE = 3
-"""Width of the space between two columns of a table."""
-
-
-BEFORE = MAX_VALUE // 4
-"""Number of characters shown before the first difference of two long texts."""
-
-
-_SHORT = {
-    "f1": "F1",
-    "fuzzy": "fuzzy",
-    "cer": "CER",
-    "accuracy": "accuracy",
-    "true_positives": "TP",
-    "false_positives": "FP",
-    "false_negatives": "FN",
-}
-"""The statistics of an item that are shown, with their column headings."""
 
 _KINDS: dict[Kind, str] = {
     "prompt": "prompt repeated",
@@ -80,9 +55,6 @@ _READ: tuple[Status, ...] = ("unwrapped", "repaired", "truncated")
 """The statuses of answered items that were not clean."""
 
 
-_COUNTS = ("true_positives", "false_positives", "false_negatives")
-
-
 def print_result(
     console: Console, title: str, summary: ResultSummary, *, details: bool = False
 ) -> None:
@@ -100,7 +72,7 @@ def print_result(
     for line in (" ".join(filter(None, first)), summary.resources, summary.estimated):
         if line:
             print_line(console, line)
-    console.print(_figures_table(summary))
+    print_table(console, summary.table, summary.language)
     direction = "higher is better" if result.higher_is_better else "lower is better"
     line = localized(
         "primary metric: {headline}, {direction}",
@@ -128,18 +100,17 @@ def print_result(
     if len(warnings) > most:
         more = localized("{count} more: --details", count=len(warnings) - most)
         console.print(Text(more, "bold yellow"))
-    if summary.violations:
-        console.print()
-        console.print(_violations_table(summary.violations))
-    if fields := result.field_rates():
-        console.print()
-        console.print(_fields_table(fields))
-    if wrong := list(filter(_has_error, result.worst)):
-        console.print()
-        console.print(_worst_table(wrong, result.metric.item_figure))
+    _print(console, violations_table(summary.violations), MAX_VIOLATIONS)
+    # Fields of the ground truth come first: a model can invent any number of others.
+    rates = sorted(result.field_rates().items(), key=lambda field: _is_invented(field[1]))
+    _print(
+        console,
+        fields_table(dict(rates), result.field_intervals, result.metric.field_figures),
+        MAX_FIELDS,
+    )
+    _print(console, worst_table(result.worst, result.metric.item_figure, {}))
     if details:
-        console.print()
-        console.print(_reading_table(result.per_item))
+        _print(console, reading_table(result.ids, result.statuses))
     console.print()
     console.print(Text(result.signature, style="dim"), soft_wrap=True)
 
@@ -151,34 +122,16 @@ def print_under(console: Console, results: Mapping[str, Result]) -> None:
         console: the terminal.
         results: the rules' names → the result; the others are compared with the first.
     """
-    result, *other_results = results.values()
-    names = [figure.name for figure in result.metric.figures if figure.is_rate]
-    room = console.width - max(map(len, names)) - COLUMN_SPACE
-    width = room // len(results) - COLUMN_SPACE
-    heads = [heading(name, min(HEADING_WIDTH, width)) for name in results]
-    widths = [max(map(len, head.plain.split("\n"))) for head in heads]
-    table = localized_table("Under other rules (difference)", "figure", right=heads)
-    table.columns[0].no_wrap = True
-    for least, column in zip(widths, table.columns[1:], strict=True):
-        # Where there is little room, the difference goes below; a heading is broken last.
-        column.no_wrap, column.overflow = False, "fold"
-        if sum(widths) + COLUMN_SPACE * len(widths) <= room:
-            column.min_width = least
-    for figure in ResultSummary(result).figures:
-        cells = [number(figure.value, ".4f")]
-        for other_result in other_results:
-            under = other_result.rates.get(figure.name)
-            cells.append("" if under is None else _with_difference(under, under - figure.value))
-        table.add_row(figure.name, *cells)
-    console.print()
-    console.print(table)
-    for name, other_result in list(results.items())[1:]:
-        text = f"{name}: {other_result.signature}"
-        console.print(Text.assemble((printable(text, MAX_NOTE).plain, "dim")), soft_wrap=True)
-
-
-def _with_difference(value: float, difference: float) -> str:
-    return f"{number(value, '.4f')} ({number(difference, '+.4f')})"
+    (first, result), *others = results.items()
+    rows = [
+        {"figure": figure.name, first: figure.value}
+        | {name: other.rates.get(figure.name) for name, other in others}
+        for figure in ResultSummary(result).figures
+    ]
+    _print(console, _with_differences(Message("Under other rules"), rows, first))
+    for name, other in others:
+        text = printable(f"{name}: {other.signature}", MAX_NOTE)
+        console.print(Text(text.plain, "dim"), soft_wrap=True)
 
 
 def print_by_identifier(console: Console, result: Result, totals: Mapping[str, Any]) -> None:
@@ -189,16 +142,12 @@ def print_by_identifier(console: Console, result: Result, totals: Mapping[str, A
         result: the result without that.
         totals: from `hdbench.evaluation.by_identifier`.
     """
-    table = localized_table(
-        "Values with the same identifier as equal", "figure", right=("value", "equal (difference)")
-    )
-    figures = result.rates
-    for name, value in totals["figures"].items():
-        table.add_row(
-            name, number(figures[name], ".4f"), _with_difference(value, value - figures[name])
-        )
-    console.print()
-    console.print(table)
+    rows = [
+        {"figure": name, "value": result.rates[name], "equal": value}
+        for name, value in totals["figures"].items()
+    ]
+    title = Message("Values with the same identifier as equal")
+    _print(console, _with_differences(title, rows, "value"))
     console.print(
         localized(
             "values of the answers with an identifier: {identified:,}; written otherwise than in "
@@ -209,13 +158,21 @@ def print_by_identifier(console: Console, result: Result, totals: Mapping[str, A
     )
 
 
-def _figures_table(summary: ResultSummary) -> Table:
-    head = "95% interval" if summary.no_intervals is None else "single items"
-    table = localized_table(None, "figure", right=("value", head))
-    for figure in summary.figures:
-        within = figure.ends and ends(figure.ends.low, figure.ends.high, form=".4f")
-        table.add_row(figure.name, number(figure.value, ".4f"), within or "")
-    return table
+def _with_differences(title: str, rows: Sequence[dict[str, Any]], first: str) -> Table:
+    """Return a table of figures under several rules, and their differences from the first."""
+    columns = [Column("figure", "name", Message("figure")), Column(first, "figure")]
+    for name in [each for each in rows[0] if each not in ("figure", first)]:
+        difference = f"{name} - {first}"
+        columns += [Column(name, "figure"), Column(difference, "difference", Message("difference"))]
+        for row in rows:
+            row[difference] = None if row[name] is None else row[name] - row[first]
+    return Table(rows, columns, title)
+
+
+def _print(console: Console, table: Table, most: int | None = None) -> None:
+    if table:
+        console.print()
+        print_table(console, table, current_language(), most=most)
 
 
 def _coverage(summary: ResultSummary) -> Text:
@@ -242,112 +199,8 @@ def _answered(figures: Mapping[str, Any]) -> Message:
     )
 
 
-def _violations_table(violations: Sequence[tuple[str, str, int]]) -> Table:
-    """Return a table of the fields in which most answers break the benchmark's schema."""
-    table = localized_table("Against the schema", "field", "rule", right=["times"])
-    for field, rule, count in violations[:MAX_VIOLATIONS]:
-        table.add_row(printable(field), rule, str(count))
-    if len(violations) > MAX_VIOLATIONS:
-        table.add_row(localized("and {count} more", count=len(violations) - MAX_VIOLATIONS))
-    return table
-
-
-def _reading_table(details: Sequence[Mapping[str, Any]]) -> Table:
-    """Return a table of the ids of each status except `clean`."""
-    table = localized_table("What was done to read the answers", "status", "ids", right=())
-    by_status: dict[str, list[str]] = {}
-    for item in details:
-        by_status.setdefault(item["status"], []).append(item["id"])
-    for status, ids in by_status.items():
-        few = status != "clean" or len(ids) == 1
-        items = ", ".join(ids) if few else localized("{count} items", count=len(ids))
-        table.add_row(localized(status), printable(items, 10 * MAX_NOTE))
-    return table
-
-
-def _fields_table(fields: Mapping[str, Mapping[str, Any]]) -> Table:
-    columns = [_SHORT.get(name, name) for name in next(iter(fields.values()), {})]
-    table = localized_table("Fields", "field", right=columns)
-    # Fields of the ground truth come first: a model can invent any number of others.
-    ordered = sorted(fields.items(), key=lambda item: _is_invented(item[1]))
-    for field, rates in ordered[:MAX_FIELDS]:
-        table.add_row(printable(field), *(_number(value) for value in rates.values()))
-    if len(ordered) > MAX_FIELDS:
-        table.add_row(localized("and {count} more", count=len(ordered) - MAX_FIELDS))
-    return table
-
-
 def _is_invented(rates: Mapping[str, Any]) -> bool:
     return rates.get("true_positives") == rates.get("false_negatives") == 0
-
-
-def _worst_table(worst: Sequence[Mapping[str, Any]], figure: str) -> Table:
-    """Return a table of the worst items, which names their figure if it has no column."""
-    numbers = [name for name in _SHORT if name in worst[0]]
-    title = Message("Worst items")
-    if figure not in numbers:
-        title = Message("Worst items, by {figure}", figure=figure)
-    table = localized_table(title, "id", "status", right=[_SHORT[name] for name in numbers])
-    table.add_column(localized("what is wrong: reference → answer"), overflow="fold", ratio=1)
-    for item in worst:
-        table.add_row(
-            printable(item["id"]),
-            localized(item["status"]),
-            *(_number(item[name] if name in _COUNTS else float(item[name])) for name in numbers),
-            _errors(item),
-        )
-    return table
-
-
-def _has_error(item: Mapping[str, Any]) -> bool:
-    return item["status"] in LOST or bool(_wrong(item))
-
-
-def _wrong(item: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [match for match in item["fields"] if match["outcome"] != "correct"]
-
-
-def _errors(item: Mapping[str, Any]) -> Text:
-    if item["status"] in LOST:
-        return Text(localized("everything"))
-    wrong = _wrong(item)
-    lines = []
-    for match in wrong[:MAX_ERRORS]:
-        reference, prediction = _side_by_side(match["reference"], match["prediction"])
-        lines.append(
-            Text.assemble(
-                printable(match["field"]), ": ", printable(reference), " → ", printable(prediction)
-            )
-        )
-    if len(wrong) > MAX_ERRORS:
-        lines.append(Text(localized("and {count} more", count=len(wrong) - MAX_ERRORS)))
-    return Text("\n").join(lines)
-
-
-def _side_by_side(reference: Any, prediction: Any) -> tuple[str, str]:
-    """Return two values as text; long ones without what comes before their first difference."""
-    both_shown = _shown(reference), _shown(prediction)
-    is_long = max(map(len, both_shown)) > MAX_VALUE
-    if not (is_long and isinstance(reference, str) and isinstance(prediction, str)):
-        return both_shown
-    pairs = enumerate(zip(reference, prediction, strict=False))
-    shorter = min(len(reference), len(prediction))
-    first = next((index for index, (left, right) in pairs if left != right), shorter)
-    if first < MAX_VALUE // 2:  # it is visible from the start
-        return both_shown
-    left, right = (_shown(text[first - BEFORE :])[1:] for text in (reference, prediction))
-    return f"…{left}", f"…{right}"
-
-
-def _shown(value: Any) -> str:
-    return localized("(absent)") if value is None else json.dumps(value, ensure_ascii=False)
-
-
-def _number(value: float) -> str:
-    return str(value) if isinstance(value, int) or value == int(value) > 1 else number(value, ".3f")
-
-
-_SIGNED = {"difference": "+.4f"}
 
 
 def print_groups(console: Console, grouped: ByColumn[Group] | ByColumn[GroupDifference]) -> None:
@@ -357,38 +210,8 @@ def print_groups(console: Console, grouped: ByColumn[Group] | ByColumn[GroupDiff
         console: the terminal.
         grouped: from `hdbench.evaluation.by_column`.
     """
-    differ = bool(grouped.groups) and hasattr(grouped.groups[0], "difference")
-    figures = {"figure": grouped.headline}
-    if grouped.judged_by != grouped.headline:
-        figures["judged"] = grouped.judged_by
-    if differ:
-        figures = {"a": "A", "b": "B", "difference": "A - B"}
-    counts = ["items"] if differ else ["items", "answered"]
-    column = printable(grouped.column)
-    title = Message("By {column}", column=column.plain)
-    if differ:
-        title = Message("{figure} by {column}", figure=grouped.judged_by, column=column.plain)
-    table = localized_table(
-        title,
-        column,
-        right=(*counts, *figures.values(), "95% interval"),
-    )
-    for group in grouped.groups:
-        interval, sign = group.interval, "+" if differ else ""
-        few = localized("too few") if group.items < MIN_ITEMS else ""
-        table.add_row(
-            Text(localized("(none)")) if group.value is None else printable(group.value),
-            *(_cell(getattr(group, name), "d") for name in counts),
-            *(_cell(getattr(group, name), _SIGNED.get(name, ".4f")) for name in figures),
-            ends(interval.low, interval.high, form=f"{sign}.4f") if interval else few,
-        )
-    console.print()
-    console.print(table)
+    _print(console, grouped.table)
     if grouped.note:
         print_marked(console, "note: ", grouped.note, style="")
     if grouped.warning:
         print_marked(console, "warning: ", in_words(**grouped.warning, language=current_language()))
-
-
-def _cell(value: float | None, form: str) -> str:
-    return "" if value is None else number(value, form)

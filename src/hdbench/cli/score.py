@@ -36,7 +36,6 @@ from hdbench.evaluation.files import write_records
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.runs import recognized_in
 from hdbench.evaluation.score import Settings, score_under, with_names
-from hdbench.evaluation.selection import benchmark_of
 from hdbench.evaluation.summary import ResultSummary
 
 
@@ -179,5 +178,5 @@ def _groups(
     """Return model → the headline by the values of a column; nothing without one."""
     if column is None:
         return {}
-    loaded = benchmark_of(next(iter(results.values())))
+    loaded = next(iter(results.values())).load_benchmark()
     return {model: by_column(result, loaded, column) for model, result in results.items()}

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.display.cells import Column
+from hdbench.common.display.table import Table
 from hdbench.common.grouping import grouped
-from hdbench.errors import HdbenchError, escaped
+from hdbench.errors import HdbenchError, Message, escaped
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.warning_texts import Message, in_words, message
+from hdbench.evaluation.warning_texts import WarningText, in_words, message
 from hdbench.scoring.metric import judging_figure
 from hdbench.statistics.bootstrap import MIN_ITEMS, Differences, Interval, intervals
 from hdbench.statistics.failures import figure_without_failures, on_common_items
@@ -91,7 +93,7 @@ class ByColumn(Generic[G]):
     note: str | None
 
     @property
-    def warning(self) -> Message | None:
+    def warning(self) -> WarningText | None:
         """A warning that groups are too small, as data for `in_words`; None if none is."""
         small = [group.items for group in self.groups if group.items < MIN_ITEMS]
         if not small:
@@ -103,6 +105,33 @@ class ByColumn(Generic[G]):
             column=escaped(self.column),
             least=MIN_ITEMS,
         )
+
+    @property
+    def table(self) -> Table:
+        """A row for each group: its items, and its figures, of one run or of two side by side."""
+        title = Message("{figure} by {column}", figure=self.judged_by, column=self.column)
+        figures = [
+            Column("a", "figure", "A"),
+            Column("b", "figure", "B"),
+            Column("difference", "difference", "A - B", ("low", "high")),
+        ]
+        if self.groups and isinstance(self.groups[0], Group):
+            title = Message("By {column}", column=self.column)
+            figures = [
+                Column("answered", "number", Message("answered")),
+                Column("figure", "figure", self.headline),
+                Column("judged", "figure", self.judged_by, ("low", "high")),
+            ]
+            if self.judged_by == self.headline:
+                del figures[1]
+        rows = [
+            vars(group)
+            | {"value": Message("(none)") if group.value is None else group.value}
+            | {end: group.interval and getattr(group.interval, end) for end in ("low", "high")}
+            for group in self.groups
+        ]
+        columns = [Column("value", title=self.column), Column("items", "number", Message("items"))]
+        return Table(rows, columns + figures, title)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON data, with a group's `figure` and `judged` under their own names."""

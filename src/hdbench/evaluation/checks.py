@@ -15,7 +15,7 @@ from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError, escaped
 from hdbench.evaluation.items import ScoredItem
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.warning_texts import Message, RunWarning, message
+from hdbench.evaluation.warning_texts import RunWarning, WarningText, message
 from hdbench.scoring.metric import FieldMatch, Metric
 from hdbench.scoring.person_names import read_name
 
@@ -293,7 +293,7 @@ class Checks:
             warnings.append(RunWarning("wrong_field", text, seen.count, self._records, seen.ids))
         return warnings
 
-    def _answers_seen(self, number: int) -> Message:
+    def _answers_seen(self, number: int) -> WarningText:
         """Return the words for a number of answers, which tell if not all were looked at."""
         return message(
             "answers_looked_at" if self._looked_at < self._answered else "answers",
@@ -368,7 +368,7 @@ def _warn_of_organisations(result: Result, examples: Iterable[str]) -> Iterator[
         yield RunWarning("organisations", text, count, persons, ids[:EXAMPLES])
 
 
-def _without(result: Result, name: str) -> Message | None:
+def _without(result: Result, name: str) -> WarningText | None:
     """Return the score with and without a field, if that can be told."""
     rates = result.metric.rates_without(result.population_totals, result.population_outcomes, name)
     if not rates:

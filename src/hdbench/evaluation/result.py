@@ -1,36 +1,36 @@
 """The result of scoring one set of answers."""
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from operator import itemgetter
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
-from pydantic import (
-    ConfigDict,
-    Field,
-    PlainSerializer,
-    PlainValidator,
-    StringConstraints,
-    ValidationInfo,
-    field_serializer,
-    field_validator,
-    model_validator,
-)
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from hdbench.answers.answer import KINDS, LOST, OTHER_FORMATS, STATUSES, Kind, Status
+from hdbench.benchmarks.benchmark import Benchmark, NoBenchmarkError, load_benchmark
 from hdbench.benchmarks.sample import Weighed, weighed
+from hdbench.common.display.rows import Dot
+from hdbench.common.extras import needed
+from hdbench.common.grouping import grouped
+from hdbench.common.names import did_you_mean
 from hdbench.common.validation import unfit
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, escaped
 from hdbench.evaluation.file_columns import (
-    check_choices,
-    check_column,
-    check_numbers,
-    is_item,
-    metric_of,
-    outcomes_of,
-    place_of_statistic,
-    rules_of,
+    Columns,
+    DatasetOfFile,
+    Ids,
+    Items,
+    Kinds,
+    MetricOfFile,
+    Outcomes,
+    OutcomesOfStrata,
+    StatisticsOfItems,
+    Statuses,
+    Strata,
+    Weights,
 )
 from hdbench.evaluation.parts import (
     NO_DATASET,
@@ -39,19 +39,18 @@ from hdbench.evaluation.parts import (
     AmountUsed,
     AnswersRead,
     ResultPart,
-    ScoredDataset,
     ScoredFile,
     Versions,
-    are_texts,
     installed_versions,
     item_set,
     own_drafts,
     signature,
 )
 from hdbench.evaluation.run_info import NO_RUN, RunInfo
-from hdbench.evaluation.warning_texts import RunWarning, message
-from hdbench.scoring import check_headline
+from hdbench.evaluation.warning_texts import RunWarning, gravest_first, in_language, message
+from hdbench.scoring import make_metric
 from hdbench.scoring.metric import (
+    INDEX,
     OUTCOMES,
     FieldMatch,
     Metric,
@@ -62,10 +61,26 @@ from hdbench.scoring.metric import (
 
 if TYPE_CHECKING:
     from hdbench.common.display.style import Plot
-    from hdbench.common.display.table import RowTable
-    from hdbench.evaluation.selection import Choice
+    from hdbench.common.display.table import Table
     from hdbench.scoring.error_classes import ErrorClass
     from hdbench.statistics.bootstrap import Effort, Interval, Intervals
+
+Choice = Callable[[Mapping[str, Any]], object]
+"""Given a row of `Result.items`, says whether the item is chosen."""
+
+V = TypeVar("V")
+
+_RESAMPLES = 2_000
+"""Number of draws for each field: there are as many fields as a card has, and their intervals are
+drawn small."""
+
+_FIELDS_SHOWN, _WORST = 25, 5
+"""Maximum numbers of fields and items in a notebook."""
+
+_NAMED = 10
+"""Maximum number of values that are named."""
+
+_WIDTH = 7.0  # inches: two columns of a paper
 
 _UsedName = Annotated[str, StringConstraints(pattern="^(input_tokens|output_tokens|seconds)$")]
 
@@ -106,139 +121,25 @@ class Result(ResultPart):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     model: str | None = None
-    metric: Annotated[Metric, PlainValidator(metric_of), PlainSerializer(rules_of)]
-    dataset: ScoredDataset = NO_DATASET
+    metric: MetricOfFile
+    dataset: DatasetOfFile = NO_DATASET
     reading: AnswersRead = NOT_READ
     answers: ScoredFile = NO_FILE
     run: RunInfo = NO_RUN
     usage: dict[_UsedName, AmountUsed] = Field(default_factory=dict)
     versions: Versions = Field(default_factory=installed_versions)
-    ids: list[str]
-    statuses: list[Status]
-    kinds: dict[str, Kind] = Field(default_factory=dict)
-    statistics: Mapping[str, Sequence[float]]
-    strict_statistics: Mapping[str, Mapping[str, float]] = Field(default_factory=dict)
-    other_errata: Mapping[str, Mapping[str, float]] = Field(default_factory=dict)
-    strata: list[int] = Field(default_factory=list, validate_default=True)
-    item_weights: list[float] | None = None
-    outcomes: Annotated[Mapping[Outcome, Mapping[str, int]], PlainValidator(outcomes_of)] = Field(
-        default_factory=dict
-    )
-    stratum_outcomes: Mapping[int, Mapping[Outcome, Mapping[str, int]]] = Field(
-        default_factory=dict
-    )
-    per_item: list[dict[str, Any]] = Field(default_factory=list)
-    worst: list[dict[str, Any]] = Field(default_factory=list)
-
-    @field_validator("dataset", mode="after")
-    @classmethod
-    def _is_ranked_by_a_rate(cls, dataset: ScoredDataset, info: ValidationInfo) -> ScoredDataset:
-        if dataset.headline and "metric" in info.data:
-            try:
-                check_headline(info.data["metric"].name, dataset.headline)
-            except HdbenchError as error:
-                raise unfit("{why}", why=error) from error
-        return dataset
-
-    @field_validator("ids", mode="plain")
-    @classmethod
-    def _differ(cls, ids: Any) -> list[str]:
-        if not are_texts(ids) or len(set(ids)) < len(ids):
-            raise unfit("is not a list of texts that are all different")
-        return ids
-
-    @field_validator("statuses", mode="plain")
-    @classmethod
-    def _are_statuses(cls, statuses: Any, info: ValidationInfo) -> list[Status]:
-        check_column(statuses, info)
-        check_choices(statuses, STATUSES)
-        return [*statuses]
-
-    @field_validator("kinds", mode="plain")
-    @classmethod
-    def _are_kinds(cls, kinds: Any) -> dict[str, Kind]:
-        check_choices(kinds.values() if isinstance(kinds, dict) else [kinds], KINDS)
-        return {**kinds}
-
-    @field_validator("statistics", mode="plain")
-    @classmethod
-    def _are_columns(cls, columns: Any, info: ValidationInfo) -> dict[str, list[float]]:
-        if not isinstance(columns, dict):
-            raise unfit("is not an object of names and lists")
-        metric, ids = info.data.get("metric"), info.data.get("ids")
-        for name, column in columns.items():
-            of = place_of_statistic(name, metric)
-            check_column(column, info, of)
-            check_numbers(column, of)
-        if metric is None or ids is None:
-            return columns
-        return dict.fromkeys(metric.statistics, [0.0] * len(ids)) | columns
-
-    @field_serializer("statistics")
-    def _without_zeros(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: column for name, column in columns.items() if any(column)}
-
-    @field_validator("strict_statistics", "other_errata", mode="plain")
-    @classmethod
-    def _are_of_items(cls, by_item: Any, info: ValidationInfo) -> dict[str, dict[str, float]]:
-        if not isinstance(by_item, dict) or not all(
-            isinstance(statistics, dict) for statistics in by_item.values()
-        ):
-            raise unfit("is not an object of ids and statistics")
-        for statistics in by_item.values():
-            for name, value in statistics.items():
-                check_numbers([value], place_of_statistic(name, info.data.get("metric")))
-        return by_item
-
-    @field_validator("strata", mode="plain")
-    @classmethod
-    def _are_strata(cls, strata: Any, info: ValidationInfo) -> list[int]:
-        sample = info.data["dataset"].sample if "dataset" in info.data else None
-        number = len(sample.strata) if sample else 0
-        if number <= 1:
-            return []
-        check_column(strata, info)
-        if not all(type(stratum) is int and 0 <= stratum < number for stratum in strata):
-            raise unfit("is not a list of the stratum of each id")
-        return [*strata]
-
-    @field_validator("item_weights", mode="plain")
-    @classmethod
-    def _are_weights(cls, weights: Any, info: ValidationInfo) -> list[float] | None:
-        if weights is not None:
-            check_column(weights, info)
-            check_numbers(weights)
-        return None if weights is None else [*weights]
-
-    @field_validator("stratum_outcomes", mode="plain")
-    @classmethod
-    def _are_outcomes_of_strata(
-        cls, by_stratum: Any, info: ValidationInfo
-    ) -> Mapping[int, Mapping[Outcome, Mapping[str, int]]]:
-        strata = set(info.data.get("strata", ()))
-        if not isinstance(by_stratum, dict) or not by_stratum.keys() <= set(map(str, strata)):
-            raise unfit("is not an object of outcomes by stratum")
-        return {int(stratum): outcomes_of(counts) for stratum, counts in by_stratum.items()}
-
-    @field_validator("per_item", "worst", mode="plain")
-    @classmethod
-    def _are_items(cls, items: Any, info: ValidationInfo) -> list[dict[str, Any]]:
-        if not isinstance(items, list):
-            raise unfit("is not a list")
-        if items and info.field_name == "per_item":
-            check_column(items, info)
-        if not items or not {"metric", "ids"} <= info.data.keys():
-            return items
-        # Those with the lowest figures stand in another order.
-        ids = info.data["ids"] if info.field_name == "per_item" else [None] * len(items)
-        for number, (item, expected) in enumerate(zip(items, ids, strict=True)):
-            if not is_item(item, expected, info.data["metric"]):
-                raise unfit(
-                    "{number}: is not that item with its status, statistics and fields: score the "
-                    "answers again",
-                    number=number,
-                )
-        return items
+    ids: Ids
+    statuses: Statuses
+    kinds: Kinds = Field(default_factory=dict)
+    statistics: Columns
+    strict_statistics: StatisticsOfItems = Field(default_factory=dict)
+    other_errata: StatisticsOfItems = Field(default_factory=dict)
+    strata: Strata = Field(default_factory=list, validate_default=True)
+    item_weights: Weights = None
+    outcomes: Outcomes = Field(default_factory=dict)
+    stratum_outcomes: OutcomesOfStrata = Field(default_factory=dict)
+    per_item: Items = Field(default_factory=list)
+    worst: Items = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _has_figures(self) -> Self:
@@ -255,35 +156,72 @@ class Result(ResultPart):
 
     def __repr__(self) -> str:
         """Return what was scored, the primary metric and the coverage."""
-        from hdbench.evaluation.tables import line_of  # noqa: PLC0415  as for all that shows it
-
-        return line_of(self)
+        of = self.dataset.benchmark or "references without a benchmark"
+        lines = [
+            f"<Result of {escaped(self.model or self.answers.path or 'answers')} on {of}",
+            f" {self._headline_in_words()}",
+            f" {self._coverage_in_words()}, {self.metric.name}, {self.metric.protocol}>",
+        ]
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from hdbench.evaluation.tables import html_of  # noqa: PLC0415
+        from hdbench.common.display.html import block  # noqa: PLC0415  it needs pillow
+        from hdbench.evaluation.tables import images_of, worst_table  # noqa: PLC0415
 
-        return html_of(self)
+        figure = self.metric.item_figure
+        worst = self.worst or sorted(self.per_item, key=itemgetter(figure))
+        tables = [self.fields[:_FIELDS_SHOWN]]
+        tables.append(worst_table(worst[:_WORST], figure, images_of(self.dataset)))
+        warnings = [in_language(each, "en").text for each in gravest_first(self.warnings)[:3]]
+        of = f"{self.model or self.answers.path} on {self.dataset.benchmark}"
+        return block(
+            title=self._headline_in_words(),
+            lines=[of, self._coverage_in_words()],
+            tables=[table.drawn() for table in tables if table],
+            below=[*warnings, self.signature],
+        )
+
+    def _headline_in_words(self) -> str:
+        interval = self.intervals.describe(self.headline)
+        return f"{self.headline} {self.value:.4f} ({interval})"
+
+    def _coverage_in_words(self) -> str:
+        return f"{self.answered:,} of {len(self.ids):,} items answered"
 
     @property
-    def items(self) -> "RowTable":
-        """A row for each item; see `hdbench.evaluation.tables.items_table`."""
-        from hdbench.evaluation.tables import items_table  # noqa: PLC0415
+    def items(self) -> "Table":
+        """A row for each item: what was done to read its answer, and its statistics."""
+        from hdbench.evaluation.tables import items_table  # noqa: PLC0415  as for all that shows it
 
-        return items_table(self)
-
-    @property
-    def fields(self) -> "RowTable":
-        """A row for each field; see `hdbench.evaluation.tables.fields_table`."""
-        from hdbench.evaluation.tables import fields_table  # noqa: PLC0415
-
-        return fields_table(self)
+        figure = self.metric.item_figure
+        figures = {figure: [item[figure] for item in self.per_item]} if self.per_item else {}
+        return items_table(self.ids, self.statuses, self.statistics, figures)
 
     @property
-    def errors(self) -> "RowTable":
-        """A row for each wrong value; see `hdbench.evaluation.tables.errors_table`."""
-        from hdbench.evaluation.tables import errors_table  # noqa: PLC0415
+    def fields(self) -> "Table":
+        """A row for each field, with its counts and rates, and the interval of the first figure.
 
-        return errors_table(self)
+        `low` and `high` are None where there is no interval; see `field_intervals`.
+        """
+        from hdbench.evaluation.tables import fields_table  # noqa: PLC0415  see above
+
+        return fields_table(self.field_rates(), self.field_intervals, self.metric.field_figures)
+
+    @property
+    def errors(self) -> "Table":
+        """A row for each wrong value, with the path of the item's first image if it is here.
+
+        Raises:
+            HdbenchError: the result has no details.
+        """
+        from hdbench.evaluation.tables import errors_table, images_of  # noqa: PLC0415  see above
+
+        if len(self.per_item) < len(self.ids):
+            raise HdbenchError(
+                "this result has no details of its items: score the answers again, with "
+                "details=True"
+            )
+        return errors_table(self.per_item, self.item_errors, images_of(self.dataset))
 
     def plot(self, *, language: str = "en") -> "Plot":
         """Draw the F1 or accuracy of each field with intervals; without fields, the rates.
@@ -294,16 +232,66 @@ class Result(ResultPart):
         Raises:
             HdbenchError: matplotlib is not installed.
         """
-        from hdbench.evaluation.tables import plot_of  # noqa: PLC0415
+        with needed("plots", "plots need"):
+            from hdbench.common.display.plots import dots  # noqa: PLC0415  imports matplotlib
 
-        return plot_of(self, language)
+        figure = ""
+        if fields := self.fields:
+            figure = self.metric.field_figures[0].name
+            rows = [Dot(row["field"], row[figure], row["low"], row["high"]) for row in fields]
+        else:
+            ends = {name: interval.ends for name, interval in self.intervals.figures.items()}
+            rows = [
+                Dot(rate.name, self.rates[rate.name], *ends.get(rate.name, ()))
+                for rate in self.metric.figures
+                if rate.kind == "rate" and not rate.table and self.rates.get(rate.name) is not None
+            ]
+        rows.sort(key=lambda row: -(row.value or 0))
+        return dots(rows, figure=figure, higher_is_better=True, language=language, width=_WIDTH)
 
     @cached_property
     def field_intervals(self) -> "dict[str, Interval]":
-        """Field → the interval of its F1; see `hdbench.evaluation.field_intervals`."""
-        from hdbench.evaluation.field_intervals import field_intervals  # noqa: PLC0415
+        """Field → the 95% interval of its F1, for those that enough items say something about.
 
-        return field_intervals(self)
+        A field's F1 follows from its counts as a card's micro F1 follows from those of all its
+        fields, so that each field is drawn as a card that has this field alone; see
+        `hdbench.statistics.bootstrap.intervals`. The level holds for each field by itself, not for
+        all at once. Without details, or where a field's first figure is no F1, there are none.
+        """
+        from hdbench.statistics.bootstrap import intervals  # noqa: PLC0415  numpy is slow to import
+
+        first = self.metric.field_figures[:1]
+        if not self.per_item or not first or first[0].name != "f1":
+            return {}
+        counts: dict[str, dict[int, list[int]]] = defaultdict(
+            lambda: defaultdict(lambda: [0, 0, 0])
+        )
+        for place, item in enumerate(self.per_item):
+            for match in item["fields"]:
+                of_item = counts[INDEX.sub("", match["field"])][place]
+                outcome = match["outcome"]
+                of_item[0] += outcome == "correct"
+                of_item[1] += outcome in ("substituted", "spurious")
+                of_item[2] += outcome in ("substituted", "missing")
+        metric = make_metric("zettel_f1")
+        found = {}
+        for field, by_place in counts.items():
+            columns = [[0.0] * len(self.ids) for _ in range(3)]
+            for place, of_item in by_place.items():
+                for column, count in zip(columns, of_item, strict=True):
+                    column[place] = count
+            names = ("true_positives", "false_positives", "false_negatives")
+            statistics = dict.fromkeys(metric.statistics, [0.0] * len(self.ids))
+            alone = self.replaced(
+                metric=metric,
+                statistics={**statistics, **dict(zip(names, columns, strict=True))},
+                per_item=[],
+                worst=[],
+            )
+            drawn = intervals(alone, only="f1_micro", resamples=_RESAMPLES).figures
+            if "f1_micro" in drawn:
+                found[field] = drawn["f1_micro"]
+        return found
 
     @cached_property
     def status(self) -> dict[Status, int]:
@@ -537,9 +525,7 @@ class Result(ResultPart):
             per_item=[],
         )
 
-    def filter(
-        self, items: "Iterable[str] | Choice | None" = None, /, **columns: object
-    ) -> "Result":
+    def filter(self, items: Iterable[str] | Choice | None = None, /, **columns: object) -> "Result":
         """Return the result of some of the items, with all that it knows of them.
 
         In a stratified sample, the items keep their weights, so that rates are estimates for all
@@ -562,9 +548,34 @@ class Result(ResultPart):
             >>> result.filter(["a"]).value, result.filter(lambda item: item["perfect"] == 0).ids
             (1.0, ['b'])
         """
-        from hdbench.evaluation.selection import filtered  # noqa: PLC0415  as for all that shows it
-
-        return filtered(self, items, columns)
+        chosen = set(self.ids)
+        if callable(items):
+            chosen = {row["id"] for row in self.items if items(row)}
+        elif items is not None:
+            chosen = {items} if isinstance(items, str) else set(items)
+            if unknown := chosen - set(self.ids):
+                first = min(map(str, unknown))
+                raise HdbenchError(
+                    "this result has no item {id!r}{near}",
+                    id=first,
+                    near=did_you_mean(first, self.ids),
+                )
+        for column, value in columns.items():
+            values = self._column(column)
+            chosen = {item for item in chosen if values[item] == value}
+            if not chosen:
+                has = dict.fromkeys(repr(values[item]) for item in self.ids)
+                raise HdbenchError(
+                    "no item is left with {column}={value}; it has: {has}",
+                    column=column,
+                    value=repr(value),
+                    has=", ".join([*has][:_NAMED]) + (", …" if len(has) > _NAMED else ""),
+                )
+        if not chosen:
+            raise HdbenchError(
+                "no item is left: choose at least one of {count}", count=len(self.ids)
+            )
+        return self._of_positions([n for n, item in enumerate(self.ids) if item in chosen])
 
     def by(self, column: "str | Mapping[str, Any]") -> "dict[str | None, Result]":
         """Return value → the result of the items that have it in a column; see `filter`.
@@ -588,9 +599,94 @@ class Result(ResultPart):
             >>> {decade: part.value for decade, part in by_decade.items()}
             {'1920s': 1.0, '1930s': 0.0}
         """
-        from hdbench.evaluation.selection import by  # noqa: PLC0415  as for all that shows it
+        values = self._column(column) if isinstance(column, str) else column
+        if missing := [item for item in self.ids if item not in values]:
+            raise HdbenchError(
+                "no value for {count} of the items, such as {id!r}: give None for an item without "
+                "one",
+                count=len(missing),
+                id=missing[0],
+            )
+        grouping = grouped(list(values.values()))  # of all: runs on some items have the same ranges
+        label = dict(zip(values, grouping.labels, strict=True))
+        positions: dict[str | None, list[int]] = {value: [] for value in grouping.order}
+        for position, item in enumerate(self.ids):
+            positions[label[item]].append(position)
+        return {value: self._of_positions(chosen) for value, chosen in positions.items() if chosen}
 
-        return by(self, column)
+    def load_benchmark(self, benchmark: str | None = None, *, media: bool = False) -> Benchmark:
+        """Return the benchmark that it was scored against.
+
+        Args:
+            benchmark: its folder; by default the one that the result names.
+            media: whether its media are needed.
+
+        Raises:
+            HdbenchError: it names no benchmark, or the benchmark is missing or a different one.
+        """
+        loaded = load_benchmark(
+            benchmark or self.dataset.benchmark,
+            revision=None if benchmark else self.dataset.dataset_revision,
+            media=media,
+        )
+        if loaded.content_hash() != self.dataset.dataset_sha256:
+            raise HdbenchError(
+                "{benchmark}: is not what was scored: version {version}, and the result is for "
+                "{scored}: score the answers again",
+                benchmark=loaded.id,
+                version=loaded.spec.version,
+                scored=self.dataset.dataset_version,
+            )
+        return loaded
+
+    def _column(self, name: str) -> Mapping[str, Any]:
+        try:
+            return self.load_benchmark().column(name)
+        except NoBenchmarkError as error:
+            raise HdbenchError(
+                "{column}: {why}; or choose by ids, or by a dictionary of ids and values",
+                column=name,
+                why=error,
+            ) from error
+
+    def _of_positions(self, positions: Sequence[int]) -> "Result":
+        """Return the result of the items at some positions, in this order; see `filter`."""
+        if positions == range(len(self.ids)) or [*positions] == [*range(len(self.ids))]:
+            return self
+
+        def chosen(column: Sequence[V]) -> list[V]:
+            return [column[position] for position in positions] if column else []
+
+        ids = chosen(self.ids)
+        among = set(ids)
+
+        def of_items(by_id: Mapping[str, V]) -> dict[str, V]:
+            return {item: value for item, value in by_id.items() if item in among}
+
+        per_item = chosen(self.per_item)
+        has_outcomes = any(self.outcomes.values())  # those with fixed fields count in statistics
+        strata = chosen(self.strata)
+        return self.replaced(
+            ids=ids,
+            statistics={name: chosen(column) for name, column in self.statistics.items()},
+            strict_statistics=of_items(self.strict_statistics),
+            other_errata=of_items(self.other_errata),
+            outcomes=_outcomes(per_item if has_outcomes else []),
+            kinds=of_items(self.kinds),
+            worst=[item for item in self.worst if item["id"] in among],
+            per_item=per_item,
+            strata=strata,
+            stratum_outcomes={
+                stratum: _outcomes(
+                    [item for item, other in zip(per_item, strata, strict=True) if other == stratum]
+                )
+                for stratum in set(strata if has_outcomes and per_item else [])
+            },
+            item_weights=None if self.weighed is None else chosen(self.weighed.weights),
+            statuses=chosen(self.statuses),
+            usage={},
+            run=self.run.model_copy(update={"cost_usd": None}),
+        )
 
     @cached_property
     def figures(self) -> dict[str, Any]:
@@ -662,3 +758,14 @@ def _with_counts(
         else:
             figures[name] = value
     return figures
+
+
+def _outcomes(items: Iterable[Mapping[str, Any]]) -> dict[Outcome, Counter[str]]:
+    """Return how often each field had each outcome, from what became of items."""
+    outcomes: dict[Outcome, Counter[str]] = {outcome: Counter() for outcome in OUTCOMES}
+    for item in items:
+        for match in item["fields"]:
+            outcomes[match["outcome"]][match["field"]] += 1
+        for outcome, paths in item.get("lists", {}).items():
+            outcomes[outcome].update(paths)
+    return outcomes

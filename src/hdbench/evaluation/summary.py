@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hdbench.answers.answer import LOST
 from hdbench.benchmarks.titles import Titles
+from hdbench.common.display.cells import Column
+from hdbench.common.display.table import INTERVAL, Table
 from hdbench.common.texts import Texts, is_translated, translated, written
-from hdbench.errors import changed, escaped
+from hdbench.errors import Message, changed, escaped
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.warning_texts import (
     Told,
@@ -186,6 +188,21 @@ class ResultSummary:
         ]
         with_value = [name for name in names if rates.get(name) is not None]
         return [self.figure(name) for name in sorted(with_value, key=lambda name: name != headline)]
+
+    @property
+    def table(self) -> Table:
+        """The same as a table, each with its interval or its range over single items."""
+        rows = [
+            {"figure": figure.name, "value": figure.value}
+            | {end: figure.ends and getattr(figure.ends, end) for end in ("low", "high")}
+            for figure in self.figures
+        ]
+        columns = [
+            Column("figure", "name", Message("figure")),
+            Column("value", "figure", Message("value"), ("low", "high")),
+        ]
+        of = INTERVAL if self.result.intervals.why is None else Message("single items")
+        return Table(rows, columns, interval=of)
 
     @property
     def headline(self) -> RatedFigure:

@@ -1,207 +1,260 @@
-"""A result as tables: its items, its fields, and its errors with what was expected and found."""
+"""A result as tables: its figures, fields, items, errors, and the items that are worst."""
 
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from hdbench.answers.answer import LOST
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION, full_name
-from hdbench.common.display.html import HtmlTable, Lines, Picture, block
-from hdbench.common.display.rows import Dot
-from hdbench.common.display.table import RowTable
-from hdbench.common.extras import needed
-from hdbench.common.pictures import thumbnail
-from hdbench.errors import HdbenchError, escaped
-from hdbench.evaluation.warning_texts import gravest_first, in_language
+from hdbench.common.display.cells import Column, value_text
+from hdbench.common.display.table import Table
+from hdbench.errors import HdbenchError, Message
+from hdbench.evaluation.parts import ScoredDataset
+from hdbench.scoring.error_classes import ErrorClass
+from hdbench.scoring.metric import FieldMatch, Figure
+from hdbench.statistics.bootstrap import Interval
 
-if TYPE_CHECKING:
-    from hdbench.common.display.style import Plot
-    from hdbench.evaluation.result import Result
-    from hdbench.statistics.bootstrap import Interval
+MAX_ERRORS = 4
+"""Maximum number of errors of one item that are shown."""
 
-ERROR_COLUMNS = ("id", "field", "expected", "found", "kind", "similarity", "image")
-"""Columns of the table of errors."""
+MAX_VALUE = 48
+"""Maximum number of characters shown of a value."""
 
-_RATES = ("f1", "accuracy", "precision", "recall")
-_WORST = 5
-_WIDTH = 7.0  # inches: two columns of a paper
-_ERRORS_SHOWN = 6
-_FIELDS_SHOWN = 25
+BEFORE = MAX_VALUE // 4
+"""Number of characters shown before the first difference of two long texts."""
 
+COUNTS = {"true_positives": "TP", "false_positives": "FP", "false_negatives": "FN"}
+"""The counts of a field or an item, with their short names."""
 
-def items_table(result: "Result") -> RowTable:
-    """Return a row for each item: what was done to read its answer, and its statistics."""
-    names = list(result.statistics)
-    columns = [result.statistics[name] for name in names]
-    rows = [
-        {
-            "id": item,
-            "status": result.statuses[place],
-            **{name: column[place] for name, column in zip(names, columns, strict=True)},
-        }
-        for place, item in enumerate(result.ids)
-    ]
-    return RowTable(rows, ["id", "status", *names])
+_SHORT = COUNTS | {"f1": "F1"}
+
+_OF_ITEM = ("f1", "fuzzy", "cer", "accuracy", *COUNTS)
+"""The statistics of an item that are shown beside its errors."""
 
 
-def fields_table(result: "Result") -> RowTable:
-    """Return a row for each field, with its counts and rates, and the interval of the first one.
+def figure_column(name: str, value: Any, ends: tuple[str, str] | None = None) -> Column:
+    """Return the column of a figure of fields or items, by one of its values."""
+    is_rate = isinstance(value, float) and name not in COUNTS
+    return Column(name, "rate" if is_rate else "number", _SHORT.get(name, ""), ends)
 
-    `low` and `high` are None where there is no interval; see `field_intervals`.
+
+def fields_table(
+    rates: Mapping[str, Mapping[str, Any]],
+    intervals: Mapping[str, Interval],
+    figures: Sequence[Figure],
+) -> Table:
+    """Return a row for each field, with its counts and rates, and the interval of the first figure.
+
+    Args:
+        rates: from `Result.field_rates`.
+        intervals: from `Result.field_intervals`.
+        figures: the metric's figures of fields.
     """
-    rates, intervals = result.field_rates(), result.field_intervals
-    names = list(dict.fromkeys(name for of_field in rates.values() for name in of_field))
+    values = {name: value for of_field in rates.values() for name, value in of_field.items()}
+    names = list(values)
     rows = []
     for field, of_field in rates.items():
         interval = intervals.get(field)
         ends = {"low": interval and interval.low, "high": interval and interval.high}
         rows.append({"field": field} | {name: of_field.get(name) for name in names} | ends)
-    return RowTable(rows, ["field", *names, "low", "high"])
+    first = figures[0].name if figures else None
+    columns = [
+        figure_column(name, value, ("low", "high") if name == first else None)
+        for name, value in values.items()
+    ]
+    return Table(rows, [Column("field", "field", Message("field")), *columns], Message("Fields"))
 
 
-def errors_table(result: "Result") -> RowTable:
+def items_table(
+    ids: Sequence[str],
+    statuses: Sequence[str],
+    statistics: Mapping[str, Sequence[float]],
+    figures: Mapping[str, Sequence[float]],
+) -> Table:
+    """Return a row for each item: what was done to read its answer, its figure, its statistics.
+
+    Args:
+        ids: the items.
+        statuses: of each.
+        statistics: name → the value of each item.
+        figures: the same of its figure, if that is known.
+    """
+    columns = {**figures, **statistics}
+    names = list(columns)
+    rows = [
+        {"id": item, "status": status, **dict(zip(names, values, strict=True))}
+        for item, status, *values in zip(ids, statuses, *columns.values(), strict=True)
+    ]
+    kinds = [figure_column(name, 0.5 if name in figures else 0) for name in names]
+    return Table(
+        rows,
+        [Column("id", title=Message("id")), Column("status", "word", Message("status")), *kinds],
+        Message("Items"),
+    )
+
+
+def errors_table(
+    items: Sequence[Mapping[str, Any]],
+    errors: Sequence[Sequence[tuple[FieldMatch, ErrorClass]]],
+    images: Mapping[str, Path],
+) -> Table:
     """Return a row for each wrong value, with the path of the item's first image if it is here.
 
-    Raises:
-        HdbenchError: the result has no details.
+    A missing and a spurious value that belong together are one row, as the classes count them. In
+    an item without a usable answer everything is missing.
+
+    Args:
+        items: what became of each item.
+        errors: the errors of each, with their classes.
+        images: from `images_of`.
     """
-    if result.ids and not result.per_item:
-        raise HdbenchError(
-            "this result has no details of its items: score the answers again, with details=True"
-        )
-    images = images_of(result)
     rows = [
         {
             "id": item["id"],
+            "status": item["status"],
             "field": match.field,
+            "outcome": match.outcome,
+            "kind": kind,
             "expected": match.reference,
             "found": match.prediction,
-            "kind": kind,
             "similarity": match.similarity,
             "image": str(images[item["id"]]) if item["id"] in images else None,
         }
-        for item, errors in zip(result.per_item, result.item_errors, strict=True)
-        for match, kind in errors
+        for item, of_item in zip(items, errors, strict=True)
+        for match, kind in of_item
     ]
-    return RowTable(rows, ERROR_COLUMNS, values=("expected", "found"))
+    return Table(
+        rows,
+        [
+            Column("id", title=Message("id")),
+            Column("status", "word", Message("status")),
+            Column("field", "field", Message("field")),
+            Column("outcome", "word", Message("outcome")),
+            Column("kind", "word", Message("error class")),
+            Column("expected", "value", Message("truth")),
+            Column("found", "value", Message("answer")),
+            Column("similarity", "rate", Message("similarity")),
+            Column("image", "image", Message("image")),
+        ],
+        Message("Errors"),
+    )
 
 
-def plot_of(result: "Result", language: str) -> "Plot":
-    """Draw the figure of each field with its interval, or the rates where fields have no figures.
+def worst_table(
+    items: Sequence[Mapping[str, Any]], figure: str, images: Mapping[str, Path]
+) -> Table:
+    """Return a row for each of the worst items that have an error, with what is wrong.
 
-    Raises:
-        HdbenchError: matplotlib is not installed.
+    Args:
+        items: what became of them, the worst first.
+        figure: the one they are the worst by.
+        images: from `images_of`.
     """
-    with needed("plots", "plots need"):
-        from hdbench.common.display.plots import dots  # noqa: PLC0415  imports matplotlib
+    rows = [
+        {name: item.get(name) for name in ("id", "status", figure, *_OF_ITEM)}
+        | {"wrong": lines, "image": str(images[item["id"]]) if item["id"] in images else None}
+        for item in items
+        if (lines := _errors(item))
+    ]
+    return Table(
+        rows,
+        [
+            Column("image", "image", Message("image")),
+            Column("id", title=Message("id")),
+            Column("status", "word", Message("status")),
+            *(
+                figure_column(name, 0 if name in COUNTS else 0.5)
+                for name in dict.fromkeys((figure, *_OF_ITEM))
+            ),
+            Column("wrong", "lines", Message("what is wrong: reference → answer")),
+        ],
+        Message("Worst items"),
+    )
 
-    fields = fields_table(result)
-    if len(fields):
-        figure = result.metric.field_figures[0].name
-        rows = [Dot(row["field"], row[figure], row["low"], row["high"]) for row in fields]
-    else:
-        figure, intervals = "", result.intervals.figures
-        rows = [
-            Dot(rate.name, result.rates[rate.name], *_ends(intervals.get(rate.name)))
-            for rate in result.metric.figures
-            if rate.kind == "rate" and not rate.table and result.rates.get(rate.name) is not None
-        ]
-    rows.sort(key=lambda row: -(row.value or 0))
-    return dots(rows, figure=figure, higher_is_better=True, language=language, width=_WIDTH)
+
+def reading_table(ids: Sequence[str], statuses: Sequence[str]) -> Table:
+    """Return a row for each status, with the items that have it; of clean ones their number."""
+    of_status: dict[str, list[str]] = {}
+    for item, status in zip(ids, statuses, strict=True):
+        of_status.setdefault(status, []).append(item)
+    rows = [
+        {
+            "status": status,
+            "ids": [
+                Message("{count} items", count=len(items))
+                if status == "clean" and len(items) > 1
+                else ", ".join(items)
+            ],
+        }
+        for status, items in of_status.items()
+    ]
+    return Table(
+        rows,
+        [Column("status", "word", Message("status")), Column("ids", "lines", Message("ids"))],
+        Message("What was done to read the answers"),
+    )
 
 
-def _ends(interval: "Interval | None") -> tuple[float | None, float | None]:
-    return (None, None) if interval is None else (interval.low, interval.high)
+def violations_table(violations: Sequence[tuple[str, str, int]]) -> Table:
+    """Return a row for each field and rule of the schema that answers break."""
+    names = ("field", "rule", "times")
+    return Table(
+        [dict(zip(names, row, strict=True)) for row in violations],
+        [
+            Column("field", "field", Message("field")),
+            Column("rule", title=Message("rule")),
+            Column("times", "number", Message("times")),
+        ],
+        Message("Against the schema"),
+    )
 
 
-def images_of(result: "Result") -> Mapping[str, Path]:
+def images_of(dataset: ScoredDataset) -> Mapping[str, Path]:
     """Return id → the item's first image, if the benchmark that was scored against is here."""
-    name = result.dataset.benchmark
+    name = dataset.benchmark
     if not Path(full_name(name), DESCRIPTION).is_file():  # to show a result, nothing is fetched
         return {}
     try:
         benchmark = load_benchmark(name)
-        if benchmark.spec.media == "text" or (
-            benchmark.content_hash() != result.dataset.dataset_sha256
-        ):
+        if benchmark.spec.media == "text" or benchmark.content_hash() != dataset.dataset_sha256:
             return {}
         return {item: files[0] for item, files in benchmark.media().items() if files}
     except HdbenchError:
         return {}
 
 
-def line_of(result: "Result") -> str:
-    """Return a result in a few lines: what was scored, the primary metric, and the coverage."""
-    of = result.dataset.benchmark or "references without a benchmark"
-    return "\n".join(
-        [
-            f"<Result of {escaped(result.model or result.answers.path or 'answers')} on {of}",
-            f" {_headline(result)}",
-            f" {result.answered:,} of {len(result.ids):,} items answered, {result.metric.name}, "
-            f"{result.metric.protocol}>",
-        ]
-    )
+def _errors(item: Mapping[str, Any]) -> list[Message]:
+    """Return what is wrong with an item, in lines."""
+    if item["status"] in LOST:
+        return [Message("everything")]
+    wrong = [match for match in item["fields"] if match["outcome"] != "correct"]
+    lines = [
+        Message("{field}: {truth} → {answer}", field=match["field"], truth=truth, answer=answer)
+        for match in wrong[:MAX_ERRORS]
+        for truth, answer in [_side_by_side(match["reference"], match["prediction"])]
+    ]
+    more = len(wrong) - MAX_ERRORS
+    return [*lines, *([Message("and {count} more", count=more)] if more > 0 else [])]
 
 
-def html_of(result: "Result") -> str:
-    """Return a result for a notebook: its primary metric, coverage, fields and worst items."""
-    tables: list[HtmlTable] = []
-    fields = fields_table(result)
-    if len(fields):
-        rate = fields.columns
-        names = ["field", *(name for name in _RATES if name in rate)]
-        rows = [[*(row[name] for name in names), _interval(row)] for row in fields[:_FIELDS_SHOWN]]
-        tables.append(HtmlTable([*names, "95% interval"], rows, "Fields"))
-    if worst := result.worst or sorted(result.per_item, key=itemgetter(result.metric.item_figure)):
-        tables.append(_worst(result, worst[:_WORST]))
-    coverage = f"{result.answered:,} of {len(result.ids):,} items answered"
-    warnings = [in_language(warning, "en").text for warning in gravest_first(result.warnings)[:3]]
-    return block(
-        title=_headline(result),
-        lines=[f"{result.model or result.answers.path} on {result.dataset.benchmark}", coverage],
-        tables=tables,
-        below=[*warnings, result.signature],
-    )
+def _side_by_side(reference: Any, prediction: Any) -> tuple[str, str]:
+    """Return two values as text; long ones without what comes before their first difference."""
+    shown = _shown(reference), _shown(prediction)
+    is_long = max(map(len, shown)) > MAX_VALUE
+    if not (is_long and isinstance(reference, str) and isinstance(prediction, str)):
+        return shown
+    pairs = enumerate(zip(reference, prediction, strict=False))
+    shorter = min(len(reference), len(prediction))
+    first = next((index for index, (left, right) in pairs if left != right), shorter)
+    if first < MAX_VALUE // 2:  # it is visible from the start
+        return shown
+    left, right = (f"…{_shown(text[first - BEFORE :])[1:]}" for text in (reference, prediction))
+    return left[:MAX_VALUE], right[:MAX_VALUE]
 
 
-def _headline(result: "Result") -> str:
-    interval = result.intervals.describe(result.headline)
-    return f"{result.headline} {result.value:.4f} ({interval})"
-
-
-def _worst(result: "Result", items: Sequence[Mapping[str, Any]]) -> HtmlTable:
-    images = images_of(result)
-    rows = []
-    for item in items:
-        errors = [match for match in item["fields"] if match["outcome"] != "correct"]
-        lines = [
-            f"{match['field']}: {_value(match['reference'])} / {_value(match['prediction'])}"
-            for match in errors[:_ERRORS_SHOWN]
-        ]
-        if len(errors) > _ERRORS_SHOWN:
-            lines.append(f"{len(errors) - _ERRORS_SHOWN:,} more")
-        picture = [_picture(images, item["id"])] if images else []
-        rows.append([*picture, item["id"], item[result.metric.item_figure], Lines(lines)])
-    image = ["image"] if images else []
-    return HtmlTable(
-        [*image, "id", result.metric.item_figure, "expected / found"], rows, "Worst items"
-    )
-
-
-def _interval(row: Mapping[str, Any]) -> str:
-    return "–" if row["low"] is None else f"{row['low']:.3f} to {row['high']:.3f}"
-
-
-def _value(value: Any) -> str:
-    return "–" if value is None else str(value) or '""'
-
-
-def _picture(images: Mapping[str, Path], item: str) -> Picture | None:
-    if item not in images:
-        return None
-    try:
-        uri = thumbnail(images[item], width=256)
-    except HdbenchError:  # a damaged image, which a report names
-        return None
-    return None if uri is None else Picture(uri, item)
+def _shown(value: Any) -> str:
+    if value is None:
+        return Message("(absent)")
+    text = f'"{value}"' if isinstance(value, str) else value_text(value) or ""
+    return text if len(text) <= MAX_VALUE else f"{text[: MAX_VALUE - 1]}…"

@@ -13,7 +13,7 @@ from hdbench.scoring.metric import figure_title
 
 _TEXTS = Texts(Path(__file__).with_name("texts"))
 
-Message = dict[str, Any]
+WarningText = dict[str, Any]
 """`key`, the key of a text, and `values`: the values of its placeholders, that is, texts, numbers,
 messages and None."""
 
@@ -49,7 +49,7 @@ class RunWarning:
     """
 
     kind: WarningKind | str
-    text: Message
+    text: WarningText
     count: int
     of: int
     ids: list[str]
@@ -90,7 +90,7 @@ class Told(NamedTuple):
     language: str
 
 
-def message(key: str, **values: Any) -> Message:
+def message(key: str, **values: Any) -> WarningText:
     """Return what a warning says, or a part of it, as JSON data.
 
     Args:
@@ -154,7 +154,7 @@ def people_in_words(people: Ceiling, language: str = "en") -> str:
     return in_words("people", {**values, "low": low, "high": high}, language)
 
 
-def id_message(difference: IdDifference) -> Message:
+def id_message(difference: IdDifference) -> WarningText:
     """Return the message about ids that differ from the benchmark's."""
     written, item = (repr(name) for name in (difference.ids[0], difference.item))
     return message(f"ids_{difference.way}", count=len(difference.ids), written=written, id=item)

@@ -21,10 +21,8 @@ from hdbench.evaluation.files import write_records
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings, score_loaded
-from hdbench.evaluation.selection import benchmark_of
 from hdbench.report.page import report_page
-from hdbench.report.tables import csv_files
-from hdbench.report.workbook import workbook
+from hdbench.report.workbook import csv_files, workbook
 from hdbench.statistics.comparison import check_comparable
 
 PAGE = "index.html"
@@ -112,7 +110,7 @@ def write_report(
             called={} if called is None else {run: called},
         )
         result = _only(run, loaded_runs)
-        loaded = benchmark_of(result, benchmark, media=True)
+        loaded = result.load_benchmark(benchmark, media=True)
         titles = loaded.field_titles(language)
         floor = None
         if without_media is not None:

@@ -9,24 +9,28 @@ from typing import Any
 from hdbench.answers.answer import STATUSES
 from hdbench.benchmarks.titles import Titles
 from hdbench.common.csv_and_excel import workbook_into, write_text
+from hdbench.common.display.cells import Column, value_text
+from hdbench.common.display.table import Table
 from hdbench.common.texts import numbers_of, translated
 from hdbench.errors import Message
 from hdbench.evaluation.parts import NO_FILE
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.run_info import NO_RUN, subset_in_words
 from hdbench.evaluation.summary import ResultSummary
-from hdbench.report.tables import Cell, direction, error_rows, field_rows, item_rows, text
 from hdbench.scoring.error_classes import ERROR_CLASSES
-from hdbench.scoring.metric import figure_of, figure_title
+from hdbench.scoring.metric import Figure, figure_of, figure_title
 from hdbench.statistics.bootstrap import Intervals, method_in_words
 
 MAX_ROWS = 100_000
 """Maximum rows below a sheet's header: a sheet can have 1,048,576, but is hardly usable then."""
 
+Cell = str | float | None
+"""Untrusted text, one of our numbers, or nothing."""
+
+_CLASSES = Message("Error classes")
+
 _MAX_NUMBER = 2**53  # a run may say anything about its published figures; NaN is not a number
 _NARROW, _WIDE = 13, 48
-_LONG = ("field", "truth", "answer", "id")
-_OUR_WORDS = ("status", "outcome", "error class")
 _BANDS = (
     (">=", 1.0, "#A9D8B8"),
     (">=", 0.8, "#DDEFD5"),
@@ -39,7 +43,7 @@ _TITLE, _LEAD, _HEAD, _TEXT = "title", "lead", "head", "text"
 
 
 def workbook(result: Result, language: str = "en", titles: Titles = str) -> bytes:
-    """Return the .xlsx file: `Summary`, `Fields` (if any), `Errors`, `Items` and `Error classes`.
+    """Return the .xlsx file: `Summary`, `Fields` (if any), `Errors`, `Items` and their classes.
 
     Texts are text cells, never formulas or links. Control and invisible characters except line
     breaks are written as escapes. What is too long for a cell or a sheet is cut, and says so.
@@ -54,8 +58,6 @@ def workbook(result: Result, language: str = "en", titles: Titles = str) -> byte
         HdbenchError: the result did not keep the details of every item.
         MissingExtraError: xlsxwriter is not installed.
     """
-    fields, items, errors = field_rows(result), item_rows(result), error_rows(result)
-    classes = result.errors_by_class
     data = io.BytesIO()
     options = {
         "in_memory": True,
@@ -67,10 +69,12 @@ def workbook(result: Result, language: str = "en", titles: Titles = str) -> byte
         sheets = _Sheets(book, language, titles)
         sheets.summary(_summary(result, result.intervals, language, titles))
         if result.field_rates():
-            sheets.table("Fields", fields.head, fields.rows, bands=("f1", "accuracy"))
-        sheets.table("Errors", errors.head, errors.rows, bands=("similarity",))
-        sheets.table("Items", items.head, items.rows, bands=(result.metric.item_figure,))
-        sheets.table("Error classes", *_classes(classes, language))
+            sheets.table(result.fields, bands=("f1", "accuracy"))
+        sheets.table(result.errors, bands=("similarity",))
+        sheets.table(_without_zeros(result.items), bands=(result.metric.item_figure,))
+        sheets.table(_classes(result.errors_by_class))
+        if confusions := result.errors_by_class["confusions"]:
+            sheets.table(_confusions(confusions))
     return data.getvalue()
 
 
@@ -101,43 +105,52 @@ class _Sheets:
             for criterion, value, colour in _BANDS
         ]
 
-    def table(
-        self,
-        name: str,
-        head: Sequence[str],
-        rows: Iterable[Sequence[Cell]],
-        *,
-        bands: Sequence[str] = (),
-    ) -> None:
+    def table(self, table: Table, *, bands: Sequence[str] = ()) -> None:
         """Add a sheet with a header that stays in view, a filter, and at most `MAX_ROWS` rows.
 
-        The names, and what is in the columns `_OUR_WORDS`, are put into the workbook's language.
-        Fields and figures are called by their titles.
+        It has no images, and numbers are not rounded.
 
         Args:
-            name: the sheet's name.
-            head: the columns' names.
-            rows: a cell for each column.
+            table: the table.
             bands: the columns, if any, that are colored by their value.
         """
-        sheet = self._sheet(name, [_WIDE if title in _LONG else _NARROW for title in head])
-        self._write(sheet, 0, [_heading(title, self._language) for title in head], _HEAD)
-        remaining, last = iter(rows), 0
-        for last, row in enumerate(islice(remaining, MAX_ROWS), start=1):
-            cells = [self._cell(*pair) for pair in zip(row, head, strict=False)]
-            self._write(sheet, last, cells)
+        columns = [each for each in table.columns if each.kind != "image"]
+        titles = partial(figure_title, language=self._language)
+        heads, widths, names = list[str](), list[int](), list[str]()
+        for column in columns:
+            names += [column.name, *(column.ends or ())]
+            heads.append(column.head(self._language, titles))
+            widths.append(_NARROW if column.is_number or column.kind == "word" else _WIDE)
+            if column.ends:
+                ends = (Message("{what} from"), Message("{what} to"))
+                of = {"what": translated(table.interval, self._language)}
+                heads += [translated(Message(end, **of), self._language) for end in ends]
+                widths += [_NARROW, _NARROW]
+        sheet = self._sheet(table.title, widths)
+        self._write(sheet, 0, heads, _HEAD)
+        last = min(len(table), MAX_ROWS)
+        for number, row in enumerate(table[:MAX_ROWS], start=1):
+            cells = [cell for each in columns for cell in self._cells(each, row)]
+            self._write(sheet, number, cells)
         sheet.freeze_panes(1, 1)
-        sheet.autofilter(0, 0, last, len(head) - 1)
-        for column, title in enumerate(head):
-            for band in self._bands if last and title in bands else ():
+        sheet.autofilter(0, 0, last, len(heads) - 1)
+        for place, name in enumerate(names):
+            for band in self._bands if last and name in bands else ():
                 # An empty cell would count as 0.
-                sheet.conditional_format(
-                    1, column, last, column, {"type": "blanks", "stop_if_true": True}
-                )
-                sheet.conditional_format(1, column, last, column, band)
-        if more := sum(1 for _ in remaining):
+                blank = {"type": "blanks", "stop_if_true": True}
+                sheet.conditional_format(1, place, last, place, blank)
+                sheet.conditional_format(1, place, last, place, band)
+        if more := len(table) - last:
             left_over = Message("and {count} more rows, which are in the CSV file", count=more)
-            self._write(sheet, last + 1, [_word(left_over, self._language)], _HEAD)
+            self._write(sheet, last + 1, [translated(left_over, self._language)], _HEAD)
+
+    def _cells(self, column: Column, row: Mapping[str, Any]) -> list[Cell]:
+        """Return the cell of a column, and the ends of its interval."""
+        if column.is_number:
+            return [row.get(name) for name in (column.name, *(column.ends or ()))]
+        value = row.get(column.name)
+        shown = column.text(value, self._language, fields=self._titles)
+        return [None if value is None else str(shown)]
 
     def summary(self, rows: Iterable[tuple[str, Sequence[Cell]]]) -> None:
         """Add the first sheet: rows of formats and cells."""
@@ -151,11 +164,6 @@ class _Sheets:
             sheet.set_column(column, column, width)
         sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{MAX_ROWS + 2}"})
         return sheet
-
-    def _cell(self, value: Cell, column: str) -> Cell:
-        if isinstance(value, str) and column in _OUR_WORDS:
-            return _word(value, self._language)
-        return self._titles(value) if isinstance(value, str) and column == "field" else value
 
     def _write(self, sheet: Any, number: int, row: Sequence[Cell], look: str = _TEXT) -> None:
         for column, value in enumerate(row):
@@ -171,12 +179,6 @@ def _word(word: str, language: str) -> str:
     return translated(word if isinstance(word, Message) else Message(word), language)
 
 
-def _heading(name: str, language: str) -> str:
-    """Return a column's heading: a figure's title, or one of our own words."""
-    title = figure_title(name, language)
-    return _word(name, language) if title == name else title
-
-
 def _summary(
     result: Result, intervals: Intervals, language: str, titles: Titles
 ) -> Iterator[tuple[str, Sequence[Cell]]]:
@@ -184,7 +186,7 @@ def _summary(
     metric, rates, dataset = result.metric, result.rates, result.dataset
     summary = ResultSummary(result, language, titles=titles)
     say = partial(_word, language=language)
-    model = text(result.model) or say("no model named")
+    model = result.model or say("no model named")
     name = dataset.benchmark or metric.name
     yield _TITLE, [f"{name}, {say(metric.protocol)}: {model}"]
     for sentence in (
@@ -223,7 +225,7 @@ def _summary(
         interval = intervals.range_of(str(figure))
         ends = [None, None] if interval is None else [interval.low, interval.high]
         title = figure_title(str(figure), language)
-        yield look, [title, value, *ends, say(direction(figure_of(metric, str(figure))))]
+        yield look, [title, value, *ends, say(_direction(figure_of(metric, str(figure))))]
     if intervals.why:
         yield _TEXT, [say("no intervals"), summary.no_intervals]
     for name, reason in summary.without_interval.items():
@@ -233,6 +235,14 @@ def _summary(
     status = {name: result.status[name] for name in STATUSES}
     yield from _flat({"items": len(result.ids), **summary.coverage, "status": status}, language)
     pairs = zip(result.warnings, summary.warnings, strict=True)
+    if result.per_item and "f1_form" in result.errors_by_class:
+        yield (
+            _TEXT,
+            [
+                say("F1 where the form alone may differ"),
+                result.errors_by_class["f1_form"],
+            ],
+        )
     sections = {
         "warnings": [f"{warning.kind}: {text}" for warning, (text, _) in pairs],
         "notes": [note.text for note in summary.notes],
@@ -271,21 +281,59 @@ def _flat(
         elif type(value) in (int, float) and abs(value) < _MAX_NUMBER:
             yield _TEXT, (label, value)
         elif value is not None:
-            yield _TEXT, (label, text(value))
+            yield _TEXT, (label, value_text(value))
 
 
-def _classes(errors: Mapping[str, Any], language: str) -> tuple[list[str], list[list[Cell]]]:
-    """Return the errors of the answered items by class and field, then confused characters."""
-    fields: Mapping[str, Mapping[str, int]] = errors["fields"]
-    classes: Mapping[str, int] = errors["classes"]
-    say = partial(_word, language=language)
-    rows: list[list[Cell]] = [[say("all"), *(classes.get(name, 0) for name in ERROR_CLASSES)]]
-    for field, counts in fields.items():
-        rows.append([field, *(counts.get(name, 0) for name in ERROR_CLASSES)])
-    if "f1_form" in errors:
-        rows += [[], [say("F1 where the form alone may differ"), errors["f1_form"]]]
-    if errors["confusions"]:
-        heads = ("confused characters, ground truth", "answer", "times", "of", "example")
-        rows += [[], [say(heading) for heading in heads]]
-        rows += [list(pair.values()) for pair in errors["confusions"]]
-    return ["field", *ERROR_CLASSES], rows
+def _classes(errors: Mapping[str, Any]) -> Table:
+    """Return the errors of the answered items by class and field."""
+    rows = [{"field": Message("all"), **errors["classes"]}]
+    rows += [{"field": field, **counts} for field, counts in errors["fields"].items()]
+    columns = [Column(name, "number", Message(name)) for name in ERROR_CLASSES]
+    filled = [dict.fromkeys(ERROR_CLASSES, 0) | row for row in rows]
+    return Table(filled, [Column("field", "field", Message("field")), *columns], _CLASSES)
+
+
+def _confusions(confusions: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the characters that are most often read as others."""
+    columns = [
+        Column("reference", title=Message("confused characters, ground truth")),
+        Column("prediction", title=Message("answer")),
+        Column("count", "number", Message("times")),
+        Column("of", "number", Message("of")),
+        Column("example", title=Message("example")),
+    ]
+    return Table(confusions, columns, Message("Confused characters"))
+
+
+def _without_zeros(table: Table) -> Table:
+    """Return a table without the statistics that are zero for every item."""
+    zero = [
+        each.name
+        for each in table.columns
+        if each.is_number and not any(row[each.name] for row in table)
+    ]
+    return table.without(zero)
+
+
+def csv_files(result: Result) -> dict[str, bytes]:
+    """Return the files `fields.csv`, `items.csv` and `errors.csv`; see `Table.to_csv`.
+
+    Args:
+        result: a result with details.
+
+    Returns:
+        Name → content.
+
+    Raises:
+        HdbenchError: the result did not keep the details of every item.
+    """
+    items = _without_zeros(result.items)
+    tables = {"fields": result.fields, "items": items, "errors": result.errors}
+    return {f"{name}.csv": table.to_csv() for name, table in tables.items()}
+
+
+def _direction(figure: Figure | None) -> str:
+    """Return the better direction of a figure; empty if it has none, or for no figure."""
+    if figure is None or figure.higher_is_better is None:
+        return ""
+    return "higher is better" if figure.higher_is_better else "lower is better"

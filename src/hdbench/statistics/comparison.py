@@ -8,9 +8,9 @@ from itertools import combinations
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hdbench.common.display.html import HtmlTable, block
+from hdbench.common.display.cells import Column, Kind
 from hdbench.common.display.rows import Dot
-from hdbench.common.display.table import RowTable
+from hdbench.common.display.table import Table
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, Message, escaped, joined
 from hdbench.scoring.metric import Figure, figure_of, judging_figure
@@ -164,25 +164,34 @@ class Comparison:
         )
 
     def _repr_html_(self) -> str:
-        table = HtmlTable(self.table.columns, [[*row.values()] for row in self.table])
-        lines = [f"a: {self.a}", f"b: {self.b}", self.why]
-        return block(title=f"{self.judged_by}: {self.verdict}", lines=lines, tables=[table])
+        from hdbench.common.display.html import block  # noqa: PLC0415  it needs pillow
+
+        lines = [f"A: {self.a}", f"B: {self.b}", self.why]
+        title = f"{self.judged_by}: {self.verdict}"
+        return block(title=title, lines=lines, tables=[self.table.drawn()])
 
     @property
-    def table(self) -> RowTable:
+    def table(self) -> Table:
         """A row for each figure: its values, their difference, and the interval of that."""
         rows = [
-            {
-                "figure": name,
-                "a": difference.a,
-                "b": difference.b,
-                "difference": difference.difference,
-                "low": difference.interval and difference.interval.low,
-                "high": difference.interval and difference.interval.high,
-            }
+            {"figure": name, **_of_difference(difference)}
             for name, difference in self.figures.items()
         ]
-        return RowTable(rows, ["figure", "a", "b", "difference", "low", "high"])
+        return Table(rows, [Column("figure", "name", Message("figure")), *_columns("figure")])
+
+    @property
+    def field_table(self) -> Table:
+        """A row for each field: its rates, and their difference."""
+        rows = [{"field": name, **vars(effect)} for name, effect in self.fields.items()]
+        columns = [Column("field", "field", Message("field")), *_columns("rate", ends=None)]
+        return Table(rows, columns, Message("Fields"))
+
+    @property
+    def item_table(self) -> Table:
+        """A row for each of the items in which they differ most: its figures."""
+        columns = [Column("id", title=Message("id")), *_columns("rate")[:2]]
+        title = Message("Items that differ most ({figure})", figure=self.item_figure)
+        return Table([vars(item) for item in self.items_apart], columns, title)
 
     def plot(self, *, language: str = "en") -> "Plot":
         """Draw the differences a - b with their intervals.
@@ -209,6 +218,43 @@ class Comparison:
     def to_pandas(self) -> Any:
         """Return `table` as a `pandas.DataFrame`."""
         return self.table.to_pandas()
+
+
+def pair_table(comparisons: Sequence[Comparison]) -> Table:
+    """Return a row for each two runs: their difference in the figure that compares them, and p."""
+    rows: list[dict[str, Any]] = []
+    for pair in comparisons:
+        verdict = pair.verdict
+        if pair.better is not None:
+            verdict = Message("{better} is better", better="A" if pair.better == pair.a else "B")
+        of_figure = _of_difference(pair.figures.get(pair.judged_by))
+        rows.append(of_figure | {"a": pair.a, "b": pair.b, "p": pair.p_holm, "verdict": verdict})
+    return Table(
+        rows,
+        [
+            *(Column(name, title=name.upper()) for name in ("a", "b")),
+            *_columns("figure")[2:],
+            Column("p", "figure"),
+            Column("verdict", "word", " "),
+        ],
+        Message("Pairs ({figure})", figure=comparisons[0].judged_by),
+    )
+
+
+def _columns(kind: Kind, ends: tuple[str, str] | None = ("low", "high")) -> list[Column]:
+    return [
+        Column("a", kind, "A"),
+        Column("b", kind, "B"),
+        Column("difference", "difference", "A - B", ends),
+    ]
+
+
+def _of_difference(difference: Difference | None) -> dict[str, Any]:
+    """Return the cells of a figure for two runs."""
+    interval = difference and difference.interval
+    return {name: getattr(difference, name, None) for name in ("a", "b", "difference")} | {
+        end: interval and getattr(interval, end) for end in ("low", "high")
+    }
 
 
 def compare(

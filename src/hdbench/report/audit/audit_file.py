@@ -12,9 +12,6 @@ from hdbench.common.os_errors import read_errors
 from hdbench.common.validation import check_file
 from hdbench.errors import HdbenchError, Message
 from hdbench.report.audit.findings import Audit
-from hdbench.report.tables import TableRows, csv_bytes, text
-
-HEAD = ("id", "field", "ground truth", "models read", "agreement", "makers", "class")
 
 _MAX_FILE, _MAX_CELL = 64 * 2**20, 2**20
 
@@ -38,19 +35,7 @@ def write_audit(path: Path, audit: Audit) -> None:
     if path.suffix.lower() == ".json":
         write_json(path, asdict(audit))
         return
-    rows = (
-        (
-            finding.id,
-            finding.field,
-            text(finding.truth),
-            text(finding.value),
-            f"{finding.agreeing} of {finding.good}",
-            ", ".join(finding.makers),
-            finding.error_class,
-        )
-        for finding in audit.findings
-    )
-    write_whole(path, csv_bytes(TableRows(HEAD, rows)))
+    write_whole(path, audit.table.to_csv())
 
 
 def read_audited(path: Path) -> Mapping[str, tuple[str, ...]] | None:

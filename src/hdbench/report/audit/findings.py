@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from hdbench.answers.answer import LOST
+from hdbench.common.display.cells import Column
+from hdbench.common.display.table import Table
 from hdbench.errors import HdbenchError, Message, shortened
 from hdbench.evaluation.result import Result
 from hdbench.report.audit.models import MAKERS, AskedRun, ask
@@ -82,6 +84,34 @@ class Audit:
     of_form: int
     runs: list[AskedRun]
     findings: list[Finding]
+
+    @property
+    def table(self) -> Table:
+        """A row for each finding."""
+        rows = [
+            {
+                "id": finding.id,
+                "field": finding.field,
+                "ground truth": finding.truth,
+                "models read": finding.value,
+                "agreement": f"{finding.agreeing} of {finding.good}",
+                "makers": ", ".join(finding.makers),
+                "class": finding.error_class,
+            }
+            for finding in self.findings
+        ]
+        return Table(
+            rows,
+            [
+                Column("id", title=Message("id")),
+                Column("field", "field", Message("field")),
+                Column("ground truth", "value", Message("ground truth")),
+                Column("models read", "value", Message("models read")),
+                Column("agreement", title=Message("agree")),
+                Column("makers"),
+                Column("class", "word", Message("class")),
+            ],
+        )
 
 
 class _Contested(NamedTuple):

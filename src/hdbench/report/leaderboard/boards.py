@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.model_facts import ModelFacts
-from hdbench.common.display.html import HtmlTable, block
-from hdbench.common.display.table import RowTable
+from hdbench.common.display.cells import Column
+from hdbench.common.display.table import Table
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, escaped
 from hdbench.evaluation.result import Result
@@ -32,9 +32,19 @@ _SHOWN = 10
 
 _FACTS = ("released", "open_weights", "runs_locally", "parameters", "licence", "source")
 _COLUMNS = (
-    *("rank", "model", "value", "judged", "low", "high", "failures", "answered", "runs"),
-    *("seconds", "tokens", "cost_usd", "item_usd"),
+    Column("rank"),
+    Column("model"),
+    Column("value", "rate"),
+    Column("judged", "rate", ends=("low", "high")),
+    Column("failures", "share"),
+    Column("answered", "share"),
+    Column("runs", "number"),
+    Column("seconds", "seconds"),
+    Column("tokens", "number"),
+    Column("cost_usd", "price"),
+    Column("item_usd", "figure"),
 )
+_NAMES = [name for each in _COLUMNS for name in (each.name, *(each.ends or ()))]
 
 
 @dataclass(frozen=True)
@@ -213,16 +223,14 @@ class Board:
         return "\n".join([f"{head} {of}", *lines]) + ">"
 
     def _repr_html_(self) -> str:
+        from hdbench.common.display.html import block  # noqa: PLC0415  it needs pillow
+
         of = f"{self.kind.items:,} items of {self.kind.benchmark}, {self.kind.protocol}"
-        names = ["rank", "model", self.judged_by, "low", "high", "answered"]
-        keys = ["rank", "model", "judged", "low", "high", "answered"]
-        rows = [[row[key] for key in keys] for row in self.table]
-        return block(
-            title=f"{len(self.rows):,} models", lines=[of], tables=[HtmlTable(names, rows)]
-        )
+        table = self.table.without(["value"] if self.judged_by == self.headline else [])
+        return block(title=f"{len(self.rows):,} models", lines=[of], tables=[table.drawn()])
 
     @property
-    def table(self) -> RowTable:
+    def table(self) -> Table:
         """A row for each model, best first.
 
         `value` is the primary metric, `judged` the figure that ranks, with its interval in `low`
@@ -235,8 +243,57 @@ class Board:
             | {end: row.interval and getattr(row.interval, end) for end in ("low", "high")}
             for row in self.rows
         ]
-        rows = [{name: row[name] for name in _COLUMNS} for row in rows]
-        return RowTable(rows, _COLUMNS)
+        titles = {"value": self.headline, "judged": self.judged_by}
+        columns = [each._replace(title=titles.get(each.name, "")) for each in _COLUMNS]
+        return Table([{name: row[name] for name in _NAMES} for row in rows], columns)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a record for each model: all that is known of it, with the kind of its runs."""
+        kind, people = self.kind, self.people
+        return [
+            {
+                "benchmark": kind.benchmark,
+                "dataset_version": kind.dataset_version,
+                "protocol": kind.protocol,
+                "read_as": " ".join(kind.read_as),
+                "items": kind.items,
+                "item_set": kind.item_set,
+                "subset": kind.subset,
+                "prompt": kind.prompt,
+                "prompt_sha256": kind.prompt_sha256,
+                "rank_low": row.rank.low if row.rank else None,
+                "rank_high": row.rank.high if row.rank else None,
+                "model": row.model,
+                "provider": row.provider,
+                "released": row.released,
+                "public_since": self.public_since,
+                "after_public": row.after_public,
+                "drafted_items": row.drafted,
+                "headline": self.headline,
+                "value": row.value,
+                "judged_by": self.judged_by,
+                "judged": row.judged,
+                "low": row.interval.low if row.interval else None,
+                "high": row.interval.high if row.interval else None,
+                "failures": row.failures,
+                "without_media": row.without_media,
+                "people": people.value if people else None,
+                "people_low": people.interval[0] if people and people.interval else None,
+                "people_high": people.interval[1] if people and people.interval else None,
+                "people_items": people.items if people else None,
+                "people_annotators": people.annotators if people else None,
+                "lowest_run": row.spread[0] if row.spread else row.value,
+                "highest_run": row.spread[1] if row.spread else row.value,
+                "runs": " ".join(run.run or "" for run in row.runs),
+                "runs_apart": row.runs_apart,
+                "answered": row.answered,
+                "seconds_per_item": row.seconds,
+                "output_tokens_per_item": row.tokens,
+                "cost_usd_per_run": row.cost_usd,
+                "cost_usd_per_item": row.item_usd,
+            }
+            for row in self.rows
+        ]
 
     def to_pandas(self) -> Any:
         """Return `table` as a `pandas.DataFrame`."""

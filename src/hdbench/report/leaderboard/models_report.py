@@ -15,7 +15,6 @@ from hdbench.common.regular_files import without_links
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.files import write_records
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.selection import benchmark_of
 from hdbench.report.folder import PAGE, WrittenReport, keep_thumbnails
 from hdbench.report.items import ItemView, ShownField, Value, cut, item_views
 from hdbench.report.leaderboard.boards import Board, leaderboards
@@ -99,7 +98,7 @@ def write_models_report(
     boards = leaderboards(results, facts=facts)
     if not boards:
         raise HdbenchError("only runs without media: give a run with media")
-    loaded = benchmark_of(first, benchmark, media=True)
+    loaded = first.load_benchmark(benchmark, media=True)
     keep_thumbnails()
     target = without_links(out)
     with writing(target.parent, target.name) as folder:

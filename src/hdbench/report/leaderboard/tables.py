@@ -2,20 +2,18 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple
 
 from markupsafe import escape
 
 from hdbench.about import __version__
-from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.titles import Titles
-from hdbench.common.texts import in_terminal
+from hdbench.common.display.cells import Cell, Column, Head
+from hdbench.common.display.table import Table
 from hdbench.report.leaderboard.boards import Board, BoardRow
 from hdbench.report.leaderboard.figures import figures
 from hdbench.report.leaderboard.words import (
     about_ranks,
     column_name,
-    interval_in_words,
     marks_of,
     notes,
     people_in_short,
@@ -28,76 +26,75 @@ from hdbench.report.leaderboard.words import (
 from hdbench.report.rendering import render
 from hdbench.statistics.bootstrap import Interval
 
-COLUMNS = {
+FIRST = {
     "rank": "ascending",
     "model": "ascending",
-    "headline": "",
-    "judged": "",
-    "interval": "",
     "failures": "ascending",
-    "without_media": "",
     "runs": "descending",
     "answered": "descending",
     "cost": "ascending",
     "seconds": "ascending",
     "tokens": "ascending",
 }
-"""Column → its order when first sorted; empty if the best comes first."""
+"""Column → its order when first sorted; in the others, the best comes first."""
+
+Cells = Mapping[str, Cell]
+"""Column → cell, those of the figure's interval under `interval`; empty ones are missing."""
 
 
-class BoardCell(NamedTuple):
-    """A cell of a leaderboard.
-
-    Attributes:
-        text: the text that it shows.
-        value: the number by which it is sorted; None if it is sorted by its text.
-    """
-
-    text: str = ""
-    value: float | None = None
-
-
-BoardCells = dict[str, BoardCell]
-"""Column → cell; columns may be missing in the row of people."""
-
-
-class BoardTable(NamedTuple):
-    """A leaderboard as it is shown.
-
-    Attributes:
-        rows: the models, the best first.
-        people: the figures that people reach; None if the benchmark does not state them.
-    """
-
-    rows: list[BoardCells]
-    people: BoardCells | None
-
-
-def board_table(board: Board, language: str) -> BoardTable:
-    """Return a leaderboard as it is shown.
+def board_table(
+    board: Board, language: str, *, titled: bool = False, with_runs: bool = True
+) -> Table:
+    """Return a leaderboard as it is shown, people first, as the ceiling above models.
 
     Args:
         board: the leaderboard.
         language: one of `hdbench.common.texts.LANGUAGES`.
+        titled: whether figures are called by their titles; see `notes`.
+        with_runs: whether it says how far several runs of a model lie apart.
     """
-    people = None if board.people is None else _people(board.people, language)
-    return BoardTable([_cells(board, row, language) for row in board.rows], people)
+    ends, is_apart = ("low", "high"), board.judged_by != board.headline
+    judged = "judged" if is_apart else "headline"
+    rows = [_row(row, judged, language) for row in board.rows]
+    if (people := board.people) is not None:
+        low, high = people.interval or (None, None)
+        model = people_in_short(people, language)
+        figure = judged if people.headline == board.judged_by else "headline"
+        rows.insert(0, {"model": model, figure: people.value, "low": low, "high": high})
+    columns = [
+        Column("rank"),
+        Column("model"),
+        Column("headline", "rate", ends=None if is_apart else ends),
+        *([Column("judged", "rate", ends=ends)] if is_apart else []),
+        Column("failures", "share"),
+        Column("without_media", "rate"),
+        *([Column("runs")] if with_runs else []),
+        Column("answered", "share"),
+        Column("cost", "price"),
+        Column("seconds", "seconds"),
+        Column("tokens", "number"),
+    ]
+    heads = {each.name: column_name(each.name, board, language, titled=titled) for each in columns}
+    return Table(rows, [each._replace(title=heads[each.name]) for each in columns])
 
 
-def shown_columns(board: Board, language: str) -> tuple[list[str], list[list[str]]]:
-    """Return the columns and the texts of their cells, people first, as the ceiling above models.
-
-    Columns without any value are left out.
-
-    Args:
-        board: see `board_table`, as for the others.
-        language: one of `hdbench.common.texts.LANGUAGES`.
-    """
-    table = board_table(board, language)
-    rows = [*([] if table.people is None else [table.people]), *table.rows]
-    texts = [{key: row.get(key, BoardCell()).text for key in COLUMNS} for row in rows]
-    columns = [key for key in COLUMNS if key == "model" or any(row[key] for row in texts)]
-    return columns, [[row[key] for key in columns] for row in texts]
+def board_cells(
+    board: Board, language: str
+) -> tuple[Sequence[Head], Cells | None, Sequence[Cells]]:
+    """Return the heads of a leaderboard, the cells of people if known, and those of each model."""
+    drawn = board_table(board, language, titled=True).drawn(language)
+    names = [head.name for head in drawn.heads]
+    rows = [dict(zip(names, row, strict=True)) for row in drawn.rows]
+    for cells in rows:
+        cells["model"] = cells["model"]._replace(value=None)
+    people = None if board.people is None else rows.pop(0)
+    for cells, row in zip(rows, board.rows, strict=True):
+        if row.rank is not None:  # its text and that of runs would be sorted as a text is
+            place = row.rank.low + row.rank.high / (len(board.rows) + 1)
+            cells["rank"] = cells["rank"]._replace(value=place)
+        if "runs" in cells:
+            cells["runs"] = cells["runs"]._replace(value=len(row.runs))
+    return drawn.heads, people, rows
 
 
 def leaderboard_page(
@@ -146,7 +143,7 @@ def table_on_page(
         language: see `leaderboard_page`, as for `report`.
         report: the addresses of reports.
     """
-    table = board_table(board, language)
+    heads, people_cells, models = board_cells(board, language)
     best = "descending" if board.higher_is_better else "ascending"
     people = _people_interval(board)
     signs = [signs_of(row, language) for row in board.rows]
@@ -157,11 +154,7 @@ def table_on_page(
         # As markup: the no-break space before a percent sign would be shown as its escape.
         "about_ranks": escape(about_ranks(board, language)),
         "notes": notes(board, language, titled=True),
-        "columns": [
-            (key, column_name(key, board, language, titled=True), first or best)
-            for key, first in COLUMNS.items()
-            if key in ("model", "headline") or any(row[key].text for row in table.rows)
-        ],
+        "columns": [(head.name, head.text, FIRST.get(head.name, best)) for head in heads],
         "signs": dict(chain(*(of_row.items() for of_row in signs))),
         "lines": [
             (
@@ -173,9 +166,9 @@ def table_on_page(
                 of_row,
                 _links(row, report),
             )
-            for cells, row, of_row in zip(table.rows, board.rows, signs, strict=True)
+            for cells, row, of_row in zip(models, board.rows, signs, strict=True)
         ],
-        "people": board.people and (table.people, board.people.value, people),
+        "people": board.people and (people_cells, board.people.value, people),
         "line": people_line(board),
         "ends": scale_of(board),
     }
@@ -209,49 +202,21 @@ def _people_interval(board: Board) -> Interval | None:
     return Interval(*ends) if ends else None
 
 
-def number(value: float | None, language: str, form: str = ".3f") -> str:
-    """Return a number as it is written in the language; empty if it is not known."""
-    return "" if value is None else in_terminal(value, form, language)
-
-
-def _people(people: Ceiling, language: str) -> BoardCells:
-    ends = Interval(*people.interval) if people.interval else None
-    headline, interval = _value(people.value, ends, language)
-    model = BoardCell(people_in_short(people, language))
-    return {"model": model, "headline": headline, "interval": interval}
-
-
-def _value(
-    value: float | None, ends: Interval | None, language: str
-) -> tuple[BoardCell, BoardCell]:
-    """Return a figure and its interval."""
-    figure = number(value, language)
-    if ends is None:
-        return BoardCell(figure, value), BoardCell()
-    return BoardCell(figure, value), BoardCell(interval_in_words(ends, language), ends.low)
-
-
-def _cells(board: Board, row: BoardRow, language: str) -> BoardCells:
-    def shown(value: float | None, form: str = ".3f") -> BoardCell:
-        return BoardCell(number(value, language, form), value)
-
-    judged, interval = _value(row.judged, row.interval, language)
-    is_apart = board.judged_by != board.headline
+def _row(row: BoardRow, judged: str, language: str) -> dict[str, object]:
     marks = marks_of(row)
-    rank = BoardCell()
-    if row.rank is not None:
-        rank = BoardCell(row.rank.shown(), row.rank.low + row.rank.high / (len(board.rows) + 1))
+    interval = row.interval
     return {
-        "rank": rank,
-        "model": BoardCell(short_name(row.model) + (f" {marks}" if marks else "")),
-        "headline": shown(row.value) if is_apart else judged,
-        "judged": judged if is_apart else BoardCell(),
-        "interval": interval,
-        "failures": shown(row.failures, ".0%"),
-        "without_media": shown(row.without_media),
-        "runs": BoardCell(spread_in_words(row, language), len(row.runs)),
-        "answered": shown(row.answered, ".0%"),
-        "cost": shown(None if row.item_usd is None else 1000 * row.item_usd, ".2f"),
-        "seconds": shown(row.seconds, ".1f"),
-        "tokens": shown(row.tokens, ".0f"),
+        "rank": row.rank and row.rank.shown(),
+        "model": short_name(row.model) + (f" {marks}" if marks else ""),
+        "headline": row.value,
+        judged: row.judged,
+        "low": interval and interval.low,
+        "high": interval and interval.high,
+        "failures": row.failures,
+        "without_media": row.without_media,
+        "runs": spread_in_words(row, language) or None,
+        "answered": row.answered,
+        "cost": row.cost("price"),
+        "seconds": row.seconds,
+        "tokens": None if row.tokens is None else round(row.tokens),
     }

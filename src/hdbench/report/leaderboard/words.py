@@ -11,7 +11,7 @@ from hdbench.evaluation.run_info import subset_in_words
 from hdbench.evaluation.warning_texts import in_words
 from hdbench.report.leaderboard.boards import Board, BoardRow
 from hdbench.scoring.metric import figure_title
-from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
+from hdbench.statistics.bootstrap import MIN_ITEMS
 from hdbench.statistics.comparison import two_sentences
 
 _TEXTS = Texts(Path(__file__).with_name("texts"))
@@ -206,12 +206,6 @@ def column_name(key: str, board: Board, language: str = "en", *, titled: bool = 
     if key in figures:
         return figure_title(figures[key], language) if titled else figures[key]
     return say(f"column_{key}", language)
-
-
-def interval_in_words(ends: Interval, language: str = "en") -> str:
-    """Return both ends of an interval, rounded."""
-    low, high = (decimal(f"{end:.3f}", language) for end in (ends.low, ends.high))
-    return say("from_to", language, low=low, high=high)
 
 
 def marks_of(row: BoardRow) -> str:

@@ -18,8 +18,7 @@ from hdbench.evaluation.files import write_results
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.score import Settings, score_under
 from hdbench.report.page import report_page
-from hdbench.report.tables import csv_files
-from hdbench.report.workbook import workbook
+from hdbench.report.workbook import csv_files, workbook
 from hdbench.space.context import SpaceContext, mapped
 from hdbench.space.jobs.working import Progress, part_of_progress, send
 from hdbench.space.texts import TextError, text

@@ -11,6 +11,7 @@ from hdbench.collections.home.page import Done, HomePage, Visit
 from hdbench.collections.home.pages.truth import open_editor
 from hdbench.collections.home.stamps import stamp_of, stamp_of_runs
 from hdbench.collections.truth.editor import Editor
+from hdbench.common.display.cells import value_text
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.runs import load_runs, with_same_items
 from hdbench.evaluation.score import Settings
@@ -18,7 +19,6 @@ from hdbench.report.audit.audit_file import read_audited, write_audit
 from hdbench.report.audit.findings import Audit
 from hdbench.report.audit.findings import audit as audit_runs
 from hdbench.report.audit.models import MAKERS, is_witness
-from hdbench.report.tables import text
 
 AUDITED = "audited/{name}"
 """The address in a collection of the editor of what was found."""
@@ -54,7 +54,7 @@ def _show(visit: Visit) -> Mapping[str, Any]:
         "findings": work.value.findings[:MAX_ROWS] if work.value else [],
         "count": len(work.value.findings) if work.value else 0,
         "titles": FieldTitles(collection.schema, visit.language),
-        "text": text,
+        "text": value_text,
         "name": visit.home.recent.read().person,
         "has_plan": collection.decisions.has_plan(),
     }

@@ -26,8 +26,8 @@ from hdbench.report.folder import write_report
 from hdbench.report.leaderboard.boards import Board, leaderboards
 from hdbench.report.leaderboard.figures import field_figure
 from hdbench.report.leaderboard.tables import (
-    BoardCells,
-    board_table,
+    Cells,
+    board_cells,
     people_line,
     scale_of,
 )
@@ -75,7 +75,7 @@ class RankedRow(NamedTuple):
         runs: its runs.
     """
 
-    cells: BoardCells
+    cells: Cells
     mark: Markup
     runs: Sequence[Path]
 
@@ -107,9 +107,7 @@ def _show(visit: Visit) -> Mapping[str, Any]:
         "verdict": verdict(board, language),
         "rows": rows,
         "columns": {
-            key: column_name(key, board, language)
-            for key in SHOWN
-            if any(row.cells[key].text for row in rows)
+            key: column_name(key, board, language) for key in SHOWN if key in rows[0].cells
         },
         "figure": column_name("judged", board, language, titled=True),
         "about": [about_ranks(board, language), *notes(board, language, titled=True)],
@@ -128,7 +126,8 @@ def _ranked_rows(compared: Compared, board: Board, language: str) -> list[Ranked
     """Return the rows of a leaderboard, the best first."""
     scale, line = scale_of(board), people_line(board)
     rows = []
-    for row, cells in zip(board.rows, board_table(board, language).rows, strict=True):
+    _, _, models = board_cells(board, language)
+    for row, cells in zip(board.rows, models, strict=True):
         drawn = Markup()
         if scale is not None and row.interval is not None:
             ends = (row.interval.low, row.interval.high)

@@ -15,8 +15,8 @@ from hdbench.collections.truth.editor import Draft, read_drafts
 from hdbench.collections.truth.events import Change
 from hdbench.collections.truth.item_state import ItemState, Stage
 from hdbench.collections.truth.store import States
+from hdbench.common.display.cells import value_text
 from hdbench.errors import HdbenchError
-from hdbench.report.tables import text
 
 _READ = "readings"
 
@@ -65,7 +65,7 @@ def _value(record: Any, path: str) -> str | None:
     """Return the value of a field, for people; None without one."""
     for name in path.split("."):
         record = record.get(name) if isinstance(record, dict) else None
-    return text(record)
+    return value_text(record)
 
 
 def entered(visit: Visit, item: str) -> tuple[ItemState, Sequence[Change]]:
@@ -110,7 +110,7 @@ def _show(visit: Visit) -> Mapping[str, Any]:
         "media": collection.media.shown(item),
         "state": state,
         "history": [] if is_blind else history[::-1],
-        "text": text,
+        "text": value_text,
         "is_blind": is_blind,
         "work": work,
         "rows": rows_of(visit, state.record, {} if is_blind else records),

@@ -42,7 +42,8 @@ def test_only_the_items_of_the_list_are_shown_in_its_order(folder, tmp_path):
 
 def test_names_of_fields_may_have_anything_in_them(tmp_path):
     names = ("title", "place, year", 'the "other" one', "=size", "a\nb")
-    write_listed(tmp_path / "list.csv", ["one"], [("7", name, "x", "why") for name in names])
+    with (tmp_path / "list.csv").open("wb") as file:
+        write_listed(file, ["one"], [("7", name, "x", "why") for name in names])
     assert read_listed(tmp_path / "list.csv") == {"7": names}
 
 

@@ -149,17 +149,6 @@ def test_somebody_elses_lines_under_a_name_are_refused(folder, path):
         People(folder)
 
 
-@pytest.mark.parametrize("name", ["people", "people/anna.jsonl", "people/.ben.lock"])
-def test_links_are_not_followed(folder, tmp_path_factory, name):
-    target = tmp_path_factory.mktemp("elsewhere") / "precious"
-    (folder / name).rename(target) if (folder / name).exists() else target.write_text("x")
-    (folder / name).symlink_to(target)
-    with pytest.raises(HdbenchError, match="symbolic link"):
-        enter(folder, "ben", "more")
-    assert not target.is_file() or b"more" not in target.read_bytes()
-    assert not (target / "ben.jsonl").exists()
-
-
 def test_what_a_killed_process_left_of_a_line_is_cut_off_by_the_next(folder, path):
     whole = path.read_bytes()
     path.write_bytes(whole + whole.splitlines()[-1][:-20])

@@ -1,11 +1,9 @@
 """JSON and JSON Lines files from anybody."""
 
-import errno
 import json
 import os
 
 import pytest
-from helpers.small_disk import FORMS, PAGE, is_saved, small_disk
 
 from hdbench.common.jsonio import (
     DECODER,
@@ -17,9 +15,8 @@ from hdbench.common.jsonio import (
     parse_json,
     read_jsonl,
     write_json,
-    write_whole,
 )
-from hdbench.errors import HdbenchError, write_reason
+from hdbench.errors import HdbenchError
 
 
 def nested(depth):
@@ -67,43 +64,6 @@ def test_a_failed_write_leaves_the_old_file_alone(tmp_path):
         write_json(tmp_path / "value.json", {"new": float("nan")})
     assert json.loads((tmp_path / "value.json").read_text()) == {"old": 1}
     assert os.listdir(tmp_path) == ["value.json"]
-
-
-def test_write_whole_never_replaces_a_device_or_a_pipe(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "null").symlink_to("/dev/null")
-    before = {name: os.lstat(tmp_path / name) for name in ("pipe", "null")}
-    for name in before:
-        with pytest.raises(HdbenchError, match=f"{name}: cannot be written: is a pipe or a device"):
-            write_whole(tmp_path / name, b"x")
-    assert {path.name: os.lstat(path) for path in tmp_path.iterdir()} == before
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_write_whole_is_atomic_on_a_full_disk(tmp_path, form):
-    with small_disk(tmp_path / "disk", form) as disk:
-        path, refused = disk.folder / "file", 0
-        write_whole(path, b"old")
-        for pages in range(4):
-            for data in (b"x" * (pages * PAGE + 1), b"y" * 2 * PAGE):
-                before = path.read_bytes()
-                disk.fill(pages=pages)
-                saved = is_saved(write_whole, path, data)
-                disk.make_room()
-                assert path.read_bytes() == (data if saved else before)
-                assert os.listdir(disk.folder) == ["file"]
-                refused += not saved
-        assert refused
-
-
-def test_what_to_do_depends_on_why_a_file_cannot_be_written(tmp_path):
-    with pytest.raises(HdbenchError, match=r"file: cannot be written: .*: is the folder still "):
-        write_whole(tmp_path / "moved/file", b"x")
-    for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        assert write_reason(OSError(number, "why")) == "why: make room"
-    for number in (errno.EACCES, errno.EPERM, errno.EROFS):
-        assert write_reason(OSError(number, "why")) == "why: allow this user to write there"
-    assert write_reason(OSError(errno.EIO, "why")) == "why"
 
 
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "1" + "0" * 400 + ".0"])

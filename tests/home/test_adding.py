@@ -211,15 +211,6 @@ def test_file_that_is_no_item_is_not_replaced(client, at, folder):
     assert left.read_bytes() == picture("red")
 
 
-def test_nothing_is_written_through_a_link(client, at, folder, tmp_path):
-    (folder / "images").rename(tmp_path / "elsewhere")
-    (folder / "images").symlink_to(tmp_path / "elsewhere")
-    new = begin(client, at)
-    upload(client, f"{new}/scans", "n1.png", picture("red"))
-    assert "is a symbolic link" in alert(send(client, f"{new}/write"))
-    assert not (tmp_path / "elsewhere/n1.png").exists()
-
-
 def test_somebody_who_annotates_meanwhile_keeps_both(client, at, folder):
     with Store(folder, "anna") as store:
         new = begin(client, at)

@@ -231,15 +231,6 @@ def test_unmakeable_folder_and_unwritable_file_are_reported(collection):
         collection.apply("begun")
 
 
-def test_links_in_the_folder_are_not_followed(collection):
-    out = collection.folder / "out"
-    out.mkdir()
-    (out / "values.jsonl").symlink_to(collection.folder / "precious")
-    with pytest.raises(HdbenchError, match="is a symbolic link"):
-        collection.apply()
-    assert not (collection.folder / "precious").exists()
-
-
 def test_two_processes_do_not_write_the_same_folder(collection):
     with (
         only_process(collection.folder / "out"),

@@ -17,7 +17,7 @@ from hdbench.answers.tables import rows_table
 from hdbench.benchmarks.benchmark import METADATA, SCHEMA, Benchmark, load_benchmark
 from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.spec import TRUTH, TRUTHS, BenchmarkSpec
-from hdbench.common.jsonio import write_whole
+from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError
 from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.metric import PROTOCOLS, higher_is_better

@@ -1,23 +1,19 @@
 """Reading and writing JSON and JSON Lines, with bounds: the files are untrusted."""
 
 import codecs
-import errno
 import json
 import math
-import os
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from hdbench.common.bounds import MAX_DEPTH, MAX_LINE
-from hdbench.common.os_errors import read_errors, write_errors
-from hdbench.common.regular_files import SPECIAL, is_special, open_regular
-from hdbench.errors import HdbenchError, Message, is_full
+from hdbench.common.os_errors import read_errors
+from hdbench.common.regular_files import open_regular
+from hdbench.common.writing import write_whole
+from hdbench.errors import HdbenchError, Message
 
 _BLOCK = 2**16
 """Number of bytes that are read at once: taking lines from them is faster than one by one."""
@@ -398,69 +394,15 @@ def plain_id(raw: bytes) -> str | None:
         return None
 
 
-def write_json(path: Path, value: Any) -> None:
+def write_json(path: Path, value: Any, within: Path | None = None) -> None:
     """Write a value as indented JSON: the whole file or nothing.
 
     Lone surrogates, which a model's text can hold, are written as JSON escapes.
 
     Raises:
-        HdbenchError: the file cannot be written.
+        HdbenchError: see `hdbench.common.writing.whole_file`.
     """
     text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     # Outside its strings, JSON is ASCII, so every surrogate is in a place where `\udXXX` is an
     # escape.
-    write_whole(path, text.encode("utf-8", errors="backslashreplace"))
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file next to its destination and rename it: the whole file or nothing.
-
-    Raises:
-        HdbenchError: the file cannot be written.
-    """
-    with whole_file(path) as beside:
-        beside.write_bytes(data)
-
-
-@contextmanager
-def full_disk_errors(path: Path) -> Iterator[None]:
-    """Say in one line that there was no room while something was written.
-
-    Args:
-        path: what is being written.
-
-    Raises:
-        HdbenchError: there was no room; any other OSError stays as it is.
-    """
-    try:
-        yield
-    except OSError as error:
-        if not is_full(error):
-            raise
-        with write_errors(path):
-            raise
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """A file to write next to its destination, renamed when the block ends: all or nothing.
-
-    Raises:
-        HdbenchError: the file cannot be written; or its destination is a pipe or a device, which
-            would be replaced.
-    """
-    with write_errors(path):
-        if is_special(path):
-            raise OSError(errno.EINVAL, SPECIAL)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name[:100]}-") as folder:
-            beside = Path(folder) / "file"
-            yield beside
-            with beside.open("rb") as file:
-                os.fsync(file.fileno())  # otherwise a power cut could leave the new name empty
-            beside.replace(path)
-
-
-def remove_unfinished(path: Path) -> None:
-    """Remove what `whole_file` left beside a file in processes that were killed."""
-    for unfinished in path.parent.glob(f".{path.name[:100]}-*"):
-        shutil.rmtree(unfinished, ignore_errors=True)
+    write_whole(path, text.encode("utf-8", errors="backslashreplace"), within)

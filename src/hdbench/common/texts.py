@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 import yaml
 
-from hdbench.common.jsonio import whole_file
+from hdbench.common.writing import whole_file
 from hdbench.errors import Message
 
 Language = Literal["en", "de"]
@@ -262,8 +262,8 @@ def _compile(source: Path, compiled: Path) -> None:
 
     with source.open("rb") as file:
         catalog = pofile.read_po(file, abort_invalid=True)
-    with whole_file(compiled) as part, part.open("wb") as file:
-        mofile.write_mo(file, catalog)
+    with whole_file(compiled) as compiling:
+        mofile.write_mo(compiling, catalog)
 
 
 # Messages, which are made in English, put into another language where they are shown

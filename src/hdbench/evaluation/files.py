@@ -11,10 +11,11 @@ from typing import Any
 from hdbench.answers.json_files import is_one_object
 from hdbench.answers.members import Folder
 from hdbench.answers.run_parts import run_parts
-from hdbench.common.jsonio import parse_file, whole_file
+from hdbench.common.jsonio import parse_file
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import file_sha256, utf8_text
 from hdbench.common.validation import check_written_by, validate
+from hdbench.common.writing import whole_file
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.run_info import run_name
@@ -86,12 +87,10 @@ def write_records(path: Path, records: Sequence[dict[str, Any]]) -> None:
         HdbenchError: the file cannot be written.
     """
     value = records[0] if len(records) == 1 else {"runs": list(records)}
-    with (
-        whole_file(path) as beside,
-        beside.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as file,
-    ):
-        file.writelines(_indented(value))
-        file.write("\n")
+    with whole_file(path) as file:
+        for part in _indented(value):
+            file.write(part.encode("utf-8", "backslashreplace"))
+        file.write(b"\n")
 
 
 def _indented(value: Any, margin: str = "") -> Iterator[str]:

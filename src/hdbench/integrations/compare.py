@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.common.csv_and_excel import workbook_into, write_text
-from hdbench.common.jsonio import read_jsonl, write_whole
+from hdbench.common.jsonio import read_jsonl
+from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError
 from hdbench.scoring.sciencemeta_accuracy import as_text, field_similarity
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import cast
 
 from hdbench.answers.answer import WrittenAnswer
-from hdbench.common.appending import append
-from hdbench.common.jsonio import UNIQUE, parse_json, raw_lines, write_whole
+from hdbench.common.jsonio import UNIQUE, parse_json, raw_lines
+from hdbench.common.writing import append, write_whole
 from hdbench.errors import HdbenchError
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from hdbench.benchmarks.benchmark import LEDGER, PEOPLE
-from hdbench.common.jsonio import full_disk_errors
 from hdbench.common.os_errors import parents_of
+from hdbench.common.writing import full_disk_errors
 from hdbench.errors import HdbenchError
 
 MARKER = ".built-by-hdbench"

@@ -34,9 +34,10 @@ from hdbench.benchmarks.spec import (
     read_spec,
 )
 from hdbench.common.folder_files import MAX_TEXT, bytes_in, file_in, text_in
-from hdbench.common.jsonio import EXACT, read_jsonl, write_whole
+from hdbench.common.jsonio import EXACT, read_jsonl
 from hdbench.common.names import bare, did_you_mean
 from hdbench.common.validation import read_yaml, validate
+from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError
 
 SCRIPT = "build.py"

@@ -24,6 +24,7 @@ from hdbench.collections.truth.agreement import agreement_of_recipe
 from hdbench.collections.truth.media import CollectionMedia
 from hdbench.collections.truth.metadata import check_collection
 from hdbench.collections.truth.progress import ProgressReader, TruthProgress
+from hdbench.common.writing import refuse_links
 from hdbench.errors import HdbenchError, joined
 
 SCHEMA = "answer.schema.json"
@@ -147,6 +148,7 @@ class Collection:
         Raises:
             HdbenchError: it cannot be built; the message is the first one of `hdbench check`.
         """
+        refuse_links(self.built, self.beside)
         with self._building:
             if self.is_built():
                 return self.built

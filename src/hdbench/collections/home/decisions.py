@@ -41,6 +41,7 @@ from hdbench.collections.truth.reading_queue import ReadingStage
 from hdbench.collections.truth.readings import CheckedValues
 from hdbench.collections.truth.work_list import WorkedValues
 from hdbench.common.os_errors import write_errors
+from hdbench.common.writing import make_folder, refuse_links
 from hdbench.errors import HdbenchError, Message
 
 if TYPE_CHECKING:
@@ -146,8 +147,9 @@ class Decisions:
         """Return the dataset under the name that commands know it by.
 
         Raises:
-            HdbenchError: it is not built.
+            HdbenchError: it is not built, or a link leads to it.
         """
+        refuse_links(self._collection.built, self._collection.beside)
         loaded = load_benchmark(str(self._collection.built))
         return replace(loaded, id=self._collection.built_name)
 
@@ -222,7 +224,8 @@ class Decisions:
         while (folder := parent / (name if number == 1 else f"{name}-{number}")).exists():
             number += 1
         with write_errors(folder):
-            folder.mkdir(parents=True)
+            make_folder(parent)
+            folder.mkdir()
         return folder
 
     def _folders(self) -> Iterator[Path]:
@@ -230,14 +233,15 @@ class Decisions:
         beside = self._collection.beside
         yield beside
         for parent in (beside, beside / DECISIONS):
-            if parent.is_dir():
+            if parent.is_dir() and (parent == beside or not parent.is_symlink()):
                 with os.scandir(parent) as entries:
                     folders = [
                         Path(entry) for entry in entries if entry.is_dir(follow_symlinks=False)
                     ]
                 yield from folders
                 if parent != beside:
-                    yield from (folder / OUT for folder in folders)
+                    outs = (folder / OUT for folder in folders)
+                    yield from (out for out in outs if not out.is_symlink())
 
     def _last_plan(self) -> tuple[Path, _PlanFile, Path | None] | None:
         """Return the plan that was made last, its file, and the folder in which it is applied."""

@@ -41,6 +41,7 @@ from hdbench.common.jsonio import parse_file, write_json
 from hdbench.common.os_errors import write_errors
 from hdbench.common.regular_files import read_text
 from hdbench.common.validation import Strict, validate
+from hdbench.common.writing import make_folder
 from hdbench.errors import HdbenchError
 
 MAX_UNPACKED = 64 * 2**30
@@ -346,7 +347,7 @@ class CollectionDraft:
 
 def _made(folder: Path) -> Path:
     with write_errors(folder):
-        folder.mkdir(exist_ok=True)
+        make_folder(folder)
     return folder
 
 

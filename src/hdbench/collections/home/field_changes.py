@@ -12,8 +12,9 @@ from hdbench.collections.new.writing import yaml_of
 from hdbench.collections.truth.item_state import Stage
 from hdbench.collections.truth.store import Store
 from hdbench.common.folder_files import text_in
-from hdbench.common.jsonio import parse_file, write_json, write_whole
+from hdbench.common.jsonio import parse_file, write_json
 from hdbench.common.validation import parse_yaml
+from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError, Message
 
 KINDS: Mapping[Kind, dict[str, Any]] = {

@@ -13,10 +13,10 @@ import platformdirs
 from filelock import FileLock, Timeout
 from pydantic import Field
 
-from hdbench.common.jsonio import write_whole
 from hdbench.common.os_errors import write_errors
 from hdbench.common.regular_files import without_links
 from hdbench.common.validation import Strict
+from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError
 
 MAX_USED = 100

@@ -32,6 +32,7 @@ from hdbench.common.os_errors import write_errors
 from hdbench.common.regular_files import read_at_most
 from hdbench.common.texts import LANGUAGES, translated
 from hdbench.common.validation import Strict
+from hdbench.common.writing import make_folder, move, opened_file, refuse_links
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.run_info import is_run, read_run_info
 from hdbench.evaluation.run_info import run_name as run_stem
@@ -184,8 +185,8 @@ class RunList:
         if path.exists():
             self._make_way(path, answered)
         with write_errors(path):
-            self.folder.mkdir(exist_ok=True)
-            given.replace(path)
+            make_folder(self.folder)
+            move(given, path, self._collection.beside)
 
     def path_of(self, name: str) -> Path:
         """Return where a file of answers goes that has a name."""
@@ -219,7 +220,8 @@ class RunList:
             self._keys[asked.endpoint] = key
         known = self._keys.get(asked.endpoint)
         with write_errors(folder):
-            self.folder.mkdir(exist_ok=True)
+            make_folder(self.folder)
+            refuse_links(folder, self._collection.beside)
             _spawn(
                 command, self._collection.beside, folder, asked, {OWN_KEY: known} if known else {}
             )
@@ -273,7 +275,7 @@ class RunList:
             removed = self.folder.with_name("removed")
             with write_errors(removed):
                 if view.path.exists():
-                    removed.mkdir(exist_ok=True)
+                    make_folder(removed)
                     place = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=removed))
                     shutil.move(view.path, place / name)
                 _pid_file(view.path).unlink(missing_ok=True)
@@ -459,7 +461,10 @@ def _spawn(
     """
     import fcntl  # noqa: PLC0415  not on Windows
 
-    with _pid_file(run).open("a+") as held, _log_file(run).open("wb") as log:
+    with (
+        opened_file(_pid_file(run), "a+", folder) as held,
+        opened_file(_log_file(run), "wb", folder) as log,
+    ):
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:

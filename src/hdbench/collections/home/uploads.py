@@ -12,6 +12,7 @@ from starlette.requests import Request
 
 from hdbench.common.names import is_writable
 from hdbench.common.os_errors import write_errors
+from hdbench.common.writing import refuse_links
 from hdbench.errors import HdbenchError
 
 MAX_UPLOAD = 8 * 2**30
@@ -45,6 +46,7 @@ async def uploaded(request: Request, folder: Path) -> AsyncIterator[UploadedFile
         HdbenchError: it is too large, has an unusable name, or cannot be written.
     """
     name = checked_name(request.query_params.get("name", ""))
+    refuse_links(folder)
     with write_errors(folder):
         await to_thread.run_sync(lambda: folder.mkdir(parents=True, exist_ok=True))
         inside = Path(tempfile.mkdtemp(dir=folder, prefix=".upload-"))

@@ -28,10 +28,11 @@ from hdbench.collections.new.truth_files import open_truth
 from hdbench.collections.truth.media import CollectionMedia
 from hdbench.collections.truth.metadata import Metadata
 from hdbench.common.folder_files import MissingFileError, RefusedFileError, file_in
-from hdbench.common.jsonio import full_disk_errors, write_json
+from hdbench.common.jsonio import write_json
 from hdbench.common.os_errors import read_errors, write_errors
 from hdbench.common.pictures import FORMATS
 from hdbench.common.progress import progress
+from hdbench.common.writing import full_disk_errors, make_folder, move
 from hdbench.errors import HdbenchError, Message, is_full, shortened
 
 MAX_TEXT = 2**20
@@ -343,9 +344,7 @@ def _is_same_file(page: Page, collection: Path, name: str) -> bool:
 def _move(scratch: Path, collection: Path, name: str) -> None:
     """Move the files of new items to those of the collection; none that is there is replaced."""
     folder = collection / name
-    if folder.is_symlink():
-        raise HdbenchError("{place}: is a symbolic link: put the folder itself there", place=folder)
-    folder.mkdir(exist_ok=True)
+    make_folder(folder)
     named = CollectionMedia(collection).names()
     for file in sorted((scratch / name).iterdir()):
         there = folder / file.name
@@ -357,4 +356,4 @@ def _move(scratch: Path, collection: Path, name: str) -> None:
                     place=there,
                 )
         else:
-            file.rename(there)
+            move(file, there, collection)

@@ -47,12 +47,12 @@ from hdbench.collections.trust.work_list import as_cell, write_listed
 from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.reading_queue import ReadingStage
 from hdbench.collections.truth.readings import CheckedValues
-from hdbench.common.appending import append
 from hdbench.common.csv_and_excel import Row
-from hdbench.common.jsonio import parse_line, whole_file
+from hdbench.common.jsonio import parse_line
 from hdbench.common.letters import text_of
 from hdbench.common.progress import progress
 from hdbench.common.regular_files import file_sha256
+from hdbench.common.writing import append, whole_file
 from hdbench.errors import HdbenchError, Message, write_reason
 
 NO_ANSWER = Message("no answer")

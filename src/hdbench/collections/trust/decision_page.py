@@ -18,10 +18,10 @@ from hdbench.collections.trust.sentences import TEXTS as TRUST_TEXTS
 from hdbench.collections.trust.sentences import counted, sentences, warning_in_words, worry
 from hdbench.collections.trust.work import Work
 from hdbench.common.display.differences import TextPart, differences
-from hdbench.common.jsonio import write_whole
 from hdbench.common.pictures import ItemPicture, pictures
 from hdbench.common.templates import shown
 from hdbench.common.texts import time_in_words, translated
+from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError
 from hdbench.report.items import Value, cut
 from hdbench.report.rendering import TEXTS, render

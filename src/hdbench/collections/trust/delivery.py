@@ -30,6 +30,7 @@ from hdbench.common.os_errors import write_errors
 from hdbench.common.progress import progress
 from hdbench.common.regular_files import file_sha256, read_at_most
 from hdbench.common.validation import Strict
+from hdbench.common.writing import move, refuse_links
 from hdbench.errors import HdbenchError
 
 RECORDS = "records.jsonl"
@@ -204,12 +205,15 @@ def _whole_delivery(folder: Path) -> Iterator[Path]:
     """
     staged, whole = folder / STAGED, folder / WHOLE
     with write_errors(folder):
+        refuse_links(whole)
         _give_names(folder)
         shutil.rmtree(staged, ignore_errors=True)
+        refuse_links(staged)
         staged.mkdir()
         try:
             yield staged
             for path in staged.iterdir():
+                refuse_links(folder / path.name)
                 with path.open("rb") as file:
                     os.fsync(file.fileno())  # otherwise a power cut could leave new names empty
             staged.rename(whole)  # from here on, nothing needs any more room
@@ -224,7 +228,7 @@ def _give_names(folder: Path) -> None:
     whole = folder / WHOLE
     if whole.is_dir():
         for path in whole.iterdir():
-            path.replace(folder / path.name)
+            move(path, folder / path.name)
         whole.rmdir()
 
 

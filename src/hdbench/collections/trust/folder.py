@@ -5,16 +5,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 from pydantic import Field as Checked
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.collections.trust.decision_file import Decision, read_decision
 from hdbench.collections.trust.plan import Plan, list_sha256, read_plan
 from hdbench.collections.trust.seals import Sealed, Sha256
-from hdbench.common.jsonio import parse_json, parse_line, remove_unfinished, write_json, write_whole
+from hdbench.common.jsonio import parse_json, parse_line, write_json
 from hdbench.common.regular_files import file_sha256
 from hdbench.common.validation import check_file, validate
+from hdbench.common.writing import lock, refuse_links, remove_unfinished, write_whole
 from hdbench.errors import HdbenchError, Message, os_reason
 
 PLAN = "plan.yaml"
@@ -110,17 +111,15 @@ def only_process(out: Path) -> Iterator[None]:
     Raises:
         HdbenchError: another process is writing into it, or the folder cannot be written.
     """
+    refuse_links(out)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise HdbenchError(
             "{place}: cannot be made: {why}: choose another -o", place=out, why=os_reason(error)
         ) from error
-    path = out / LOCK
-    if path.is_symlink():
-        raise HdbenchError("{place}: is a symbolic link: remove it", place=path)
     try:
-        with FileLock(path, blocking=False):
+        with lock(out / LOCK).acquire(blocking=False):
             yield
     except Timeout as error:
         raise HdbenchError(
@@ -136,8 +135,7 @@ def begin(out: Path, plan_file: Path, decision: Decision) -> None:
     """
     decision_file = out / DECISION
     for name in (PLAN, DECISION, VALUES, SEALS, WORK_LIST, CONTROL, APPLIED):
-        if (out / name).is_symlink():
-            raise HdbenchError("{place}: is a symbolic link: remove it", place=out / name)
+        refuse_links(out / name)
         remove_unfinished(out / name)
     if not decision_file.exists():
         if others := {path.name for path in out.iterdir()} - {LOCK, PLAN}:

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-from filelock import FileLock
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.collections.trust.cuts import Probabilities
@@ -18,9 +17,8 @@ from hdbench.collections.trust.learning import (
 from hdbench.collections.trust.ledger import Ledger
 from hdbench.collections.trust.plan import Plan
 from hdbench.collections.trust.seals import read_sealed, write_sealed
-from hdbench.collections.truth.people import lock_file
-from hdbench.common.jsonio import whole_file
 from hdbench.common.os_errors import read_errors, write_errors
+from hdbench.common.writing import lock, refuse_links, whole_file
 from hdbench.errors import HdbenchError
 
 LEARNED = "learned.yaml"
@@ -69,13 +67,15 @@ def learn_once(plan: Plan, benchmark: Benchmark, plan_file: Path) -> Learned:
             `check_planned` and `learn`.
     """
     folder = plan_file.parent
-    with write_errors(folder), FileLock(lock_file(folder, LEARNED), thread_local=False):
+    for name in (LEARNED, PROBABILITIES):
+        refuse_links(folder / name)
+    with write_errors(folder), lock(folder / f".{LEARNED}.lock"):
         if is_learned(plan, plan_file):
             return read_learned(plan, plan_file)
         ledger = Ledger(benchmark.folder)
         check_planned(ledger, plan, plan_file)
         learned, probabilities = learn(plan, benchmark, plan_file)
-        with whole_file(folder / PROBABILITIES) as unfinished, unfinished.open("wb") as file:
+        with whole_file(folder / PROBABILITIES) as file:
             np.save(file, probabilities.astype("<i4"), allow_pickle=False)
         ledger.add("learned", plan.hash(), learned.hash())
         write_sealed(learned_file(plan_file), learned)

@@ -10,18 +10,16 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Annotated, Literal
 
-from filelock import FileLock
 from pydantic import Field
 
 from hdbench.benchmarks.benchmark import LEDGER
 from hdbench.collections.trust.seals import Sha256
 from hdbench.collections.truth.events import Reading, now
-from hdbench.collections.truth.people import lock_file
-from hdbench.common.appending import append
 from hdbench.common.jsonio import parse_line
 from hdbench.common.os_errors import read_errors, write_errors
 from hdbench.common.regular_files import read_at_most
 from hdbench.common.validation import Strict, validate
+from hdbench.common.writing import append, lock, refuse_links
 from hdbench.errors import HdbenchError
 
 MAX_FILE = 64 * 2**20
@@ -75,10 +73,7 @@ class Ledger:
     def _read(self) -> None:
         self.entries: list[LedgerEntry] = []
         self._head = ""
-        if self.path.is_symlink():
-            raise HdbenchError(
-                "{place}: is a symbolic link: put the file itself there", place=self.path
-            )
+        refuse_links(self.path)
         if not self.path.exists():
             return
         with read_errors(self.path):
@@ -101,8 +96,7 @@ class Ledger:
         Raises:
             HdbenchError: it cannot be written.
         """
-        folder = self.path.parent
-        with write_errors(folder), FileLock(lock_file(folder, LEDGER), thread_local=False):
+        with write_errors(self.path), lock(self.path.with_name(f".{LEDGER}.lock")):
             self._read()  # others may have added some
             if self._has(step, plan, seal):
                 return

@@ -33,6 +33,7 @@ from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.readings import CheckedValues, settled
 from hdbench.common.letters import Case, text_of
 from hdbench.common.validation import Strict
+from hdbench.common.writing import refuse_links
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.files import answers_sha256
 from hdbench.statistics.share_of_unread import CONFIDENCE, least_read
@@ -494,6 +495,7 @@ def write_plan(path: Path, plan: Plan, folder: Path) -> None:
     Raises:
         HdbenchError: the file exists, or cannot be written.
     """
+    refuse_links(path)
     if path.exists():
         raise HdbenchError(
             "{place}: exists already: a plan is never replaced: choose another -o", place=path

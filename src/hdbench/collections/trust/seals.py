@@ -9,10 +9,10 @@ from typing import Annotated, Any, ClassVar, TypeVar
 import yaml
 from pydantic import Field
 
-from hdbench.common.jsonio import write_whole
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import open_regular
 from hdbench.common.validation import Strict, check_file, check_written_by, read_yaml, validate
+from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError, Message
 
 MAX_FILE = 64 * 2**20

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from hdbench.answers.csv_lines import Line, opened_csv
-from hdbench.common.csv_and_excel import Row, write_csv
+from hdbench.common.csv_and_excel import Row, csv_rows
 from hdbench.common.letters import text_of
 from hdbench.common.os_errors import read_errors
 from hdbench.common.validation import check_file
@@ -27,16 +27,17 @@ NOTHING = "null"
 _BETWEEN = "; "
 
 
-def write_listed(path: Path, runs: Sequence[str], rows: Iterable[Row]) -> None:
+def write_listed(file: BinaryIO, runs: Sequence[str], rows: Iterable[Row]) -> None:
     """Write a work list.
 
     Args:
-        path: the file.
+        file: where it goes.
         runs: the names of the runs.
         rows: an id, a field, what each run says, see `as_cell`, and the reason for the doubt.
     """
-    empty = ((item, field, None, *said) for item, field, *said in rows)
-    write_csv(path, (*COLUMNS, *runs, "reason"), empty)
+    add = csv_rows(file, (*COLUMNS, *runs, "reason"))
+    for item, field, *said in rows:
+        add((item, field, None, *said))
 
 
 def as_cell(value: Any) -> str:

@@ -8,16 +8,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from hdbench.benchmarks.benchmark import METADATA, PEOPLE
 from hdbench.benchmarks.building.namespace import is_ours
 from hdbench.benchmarks.provenance import COLUMNS, IMPORTED, PROVENANCE, Provenance
 from hdbench.collections.truth.events import WITHOUT_TRUTH
 from hdbench.collections.truth.item_state import ItemState
-from hdbench.collections.truth.people import lock_file
-from hdbench.common.jsonio import SPELLED, parse_line, raw_lines, spelled_json, write_whole
+from hdbench.common.jsonio import SPELLED, parse_line, raw_lines, spelled_json
 from hdbench.common.regular_files import holds
+from hdbench.common.writing import lock, write_whole
 from hdbench.errors import HdbenchError, Message, os_reason, write_reason
 
 _WRITTEN = ".metadata"
@@ -97,7 +97,7 @@ class Metadata:
         self.rows |= changed
         data = b"".join(row.line for row in self.rows.values())
         write_whole(self.path, data)
-        write_whole(self._folder / PEOPLE / _WRITTEN, _digest(data))
+        write_whole(self._folder / PEOPLE / _WRITTEN, _digest(data), self._folder)
         self._stamp = self._stamped()
 
     def append(self, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -118,7 +118,7 @@ class Metadata:
         is_ours = written.is_file() and holds(written, _digest(before))
         write_whole(self.path, data)
         if is_ours:
-            write_whole(written, _digest(data))
+            write_whole(written, _digest(data), self._folder)
 
     def _changed(
         self, before: CollectionRow, record: dict[str, Any] | None, made: Provenance | None
@@ -147,7 +147,8 @@ class Metadata:
         """
         try:
             # With a dot, which no name has: it must not be the lock of somebody's file.
-            with FileLock(lock_file(self._folder / PEOPLE, METADATA), timeout=seconds):
+            held = lock(self._folder / PEOPLE / f".{METADATA}.lock", self._folder)
+            with held.acquire(timeout=seconds):
                 yield
         except Timeout as error:
             raise TakenError(
@@ -227,7 +228,7 @@ class Metadata:
             return
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
         copy = self._folder / PEOPLE / f"{METADATA}.{now}"
-        write_whole(copy, data)
+        write_whole(copy, data, self._folder)
         if not is_first:
             self.notes.append(
                 Message(

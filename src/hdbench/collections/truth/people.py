@@ -12,15 +12,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from hdbench.benchmarks.benchmark import PEOPLE
 from hdbench.collections.truth.events import KINDS, Change, Event, Undo
-from hdbench.common import appending
-from hdbench.common.jsonio import SPELLED, parse_line, spelled_json, write_whole
+from hdbench.common.jsonio import SPELLED, parse_line, spelled_json
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import open_regular, read_at_most
 from hdbench.common.validation import validate
+from hdbench.common.writing import append, lock, make_folder, refuse_links, write_whole
 from hdbench.errors import HdbenchError, Message, write_reason
 
 SUFFIX = ".jsonl"
@@ -68,18 +68,6 @@ def saving(path: Path) -> Iterator[None]:
         ) from error
 
 
-def lock_file(folder: Path, name: str) -> Path:
-    """Return the lock file for something in a folder.
-
-    Raises:
-        HdbenchError: it is a symbolic link: locking would empty its target.
-    """
-    lock = folder / f".{name}.lock"
-    if lock.is_symlink():
-        raise HdbenchError("{place}: is a symbolic link: remove it", place=lock)
-    return lock
-
-
 class _Seal(NamedTuple):
     """How far a file was read before: the number of its lines, and sha256 of the last one."""
 
@@ -110,7 +98,7 @@ class People:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.path = folder / PEOPLE
+        self._folder, self.path = folder, folder / PEOPLE
         self.events: dict[str, list[Event]] = {}
         self._of_item: defaultdict[str, list[Change]] = defaultdict(list)
         self._undone: defaultdict[str, set[int]] = defaultdict(set)
@@ -124,10 +112,7 @@ class People:
         Returns:
             The items that may have other changes than before.
         """
-        if self.path.is_symlink():
-            raise HdbenchError(
-                "{place}: is a symbolic link: put the folder itself there", place=self.path
-            )
+        refuse_links(self.path)
         if self._read:
             with saving(self.path):
                 self.path.stat()  # whether the folder is still there
@@ -173,12 +158,11 @@ class People:
             HdbenchError: somebody works here whose name differs in upper and lower case alone.
         """
         with saving(self.path):
-            self.path.mkdir(exist_ok=True)
+            make_folder(self.path)
             self._check_name(name)
-            # Any thread must be able to release the lock.
-            lock = FileLock(lock_file(self.path, name), thread_local=False)
+            held = lock(self.path / f".{name}.lock", self._folder)
             try:
-                lock.acquire(timeout=PATIENCE)
+                held.acquire(timeout=PATIENCE)
             except Timeout as error:
                 raise NotSavedError(
                     "{place}: not saved: another process has been writing it for {seconds:.0f} s",
@@ -188,7 +172,7 @@ class People:
         try:
             yield
         finally:
-            lock.release()
+            held.release()
 
     def _check_name(self, name: str) -> None:
         """Refuse a name whose file would be another's where case does not count."""
@@ -222,7 +206,7 @@ class People:
             lines.append(_line_of(written, self.file(name)))
             read = _Read(0, count + 1, _sha256(lines[-1]))
         with saving(self.file(name)):
-            appending.append(self.file(name), b"".join(lines))
+            append(self.file(name), b"".join(lines), self._folder)
         self._read_on(name)
         self.seal()
         return self._take_touched()
@@ -231,16 +215,17 @@ class People:
         """Keep how far each file is read, so that a shorter one is refused from now on."""
         for name, read in self._read.items():
             if self._seal(name) != (sealed := _Seal(read.lines, read.head)):
+                line = f"{sealed.lines} {sealed.head}\n".encode()
                 with suppress(HdbenchError):  # only what was added since could go unnoticed
-                    write_whole(self._seal_file(name), f"{sealed.lines} {sealed.head}\n".encode())
+                    write_whole(self._seal_file(name), line, self._folder)
 
     def _read_on(self, name: str) -> None:
         """Read the whole lines that were added to a file; one that is being written is no line."""
         path, read = self.file(name), self._read.get(name, _Read())
         seal = self._seal(name) or _Seal(0, "")
-        size = path.lstat().st_size if path.is_symlink() or path.exists() else 0
-        if path.is_symlink():
-            raise HdbenchError("{place}: is a symbolic link: put the file itself there", place=path)
+        for each in (path, self._seal_file(name)):
+            refuse_links(each, self._folder)
+        size = path.stat().st_size if path.exists() else 0
         if size < read.size or (not size and seal.lines):
             raise _shorter(path, max(read.lines, seal.lines))
         if size == read.size:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from hdbench.answers.csv_lines import opened_csv
 from hdbench.common.csv_and_excel import as_it_was
-from hdbench.common.jsonio import write_json, write_whole
+from hdbench.common.jsonio import write_json
 from hdbench.common.os_errors import read_errors
 from hdbench.common.validation import check_file
+from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError, Message
 from hdbench.report.audit.findings import Audit
 

@@ -21,9 +21,10 @@ from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
 from hdbench.answers.text import read_text
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common import processes
-from hdbench.common.jsonio import write_json, write_whole
+from hdbench.common.jsonio import write_json
 from hdbench.common.pictures import BUILT_FORMATS, MAX_PIXELS, thumbnail
 from hdbench.common.texts import translated
+from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.run_info import OF_ALL, STOPPED
 from hdbench.models.answers_file import read_answers

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.benchmarks.benchmark import EXAMPLE, Benchmark
-from hdbench.common.jsonio import write_whole
+from hdbench.common.writing import write_whole
 from hdbench.scoring.flatten import flatten
 
 MADE = "example_made_from_the_truth.jsonl"

@@ -17,6 +17,7 @@ from hdbench.collections.home.page import Done, HomePage, Visit
 from hdbench.collections.home.run_list import RunView
 from hdbench.collections.home.stamps import is_as_new, stamp_of, stamp_of_run, stamp_of_runs
 from hdbench.common.display.marks import mark
+from hdbench.common.writing import refuse_links
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.runs import load_runs
@@ -168,10 +169,12 @@ def _make(visit: Visit) -> Done:
     collection = visit.collection
     run = _run(collection, visit.form.get("run", ""))
     if not _has_report(collection, run.path):
+        out = report_page(collection, run.path).parent
+        refuse_links(out, collection.beside)
         write = partial(
             write_report,
             run.path,
-            report_page(collection, run.path).parent,
+            out,
             benchmark=str(collection.built),
             names=() if run.says_model else (run.model,),
             language=visit.language,

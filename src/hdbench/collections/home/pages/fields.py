@@ -11,7 +11,8 @@ from hdbench.collections.home.collection import PROMPT, SCHEMA
 from hdbench.collections.home.field_changes import KINDS, change_field
 from hdbench.collections.home.page import Done, HomePage, Visit
 from hdbench.common.folder_files import text_in
-from hdbench.common.jsonio import parse_file, write_json, write_whole
+from hdbench.common.jsonio import parse_file, write_json
+from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError, Message
 
 MAX_TITLE = 100

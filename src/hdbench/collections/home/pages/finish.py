@@ -26,8 +26,8 @@ from hdbench.collections.trust.delivery import (
     read_finished,
 )
 from hdbench.collections.trust.origins import ORIGINS
-from hdbench.common.jsonio import write_whole
 from hdbench.common.regular_files import read_at_most
+from hdbench.common.writing import move, write_whole
 from hdbench.errors import HdbenchError, Message
 
 MAX_MAPPING = 2**20
@@ -204,7 +204,7 @@ async def upload(collection: Collection, request: Request) -> Response:
     if request.path_params["group"] == "records":
         folder = _applied(collection).out / FINISHED
         async with uploaded(request, folder) as given:
-            await to_thread.run_sync(given.path.replace, folder / _OWN)
+            await to_thread.run_sync(move, given.path, folder / _OWN)
         return JSONResponse({})
     group = _BY_NAME.get(request.path_params["group"])
     if group is None or not group.mapping:

@@ -71,7 +71,6 @@ IMPORTED = """
 httpx2 hdbench.cli hdbench.integrations.compare
 hdbench.benchmarks.building.builder
 hdbench.evaluation.verify hdbench.report.leaderboard.formats
-hdbench.integrations.publishing
 hdbench.report.folder
 hdbench.report.plots hdbench.report.workbook
 hdbench.models.dry_run

@@ -171,13 +171,6 @@ def test_a_model_that_is_named_already_is_not_replaced():
         scored(rows, model="y")
 
 
-def test_records_without_a_metric_are_told_to_name_one():
-    with pytest.raises(hd.HdbenchError, match="with metric=: one of zettel_f1"):
-        hd.score(TRUTHS, ANSWERS)
-    with pytest.raises(hd.HdbenchError, match="a benchmark has its own"):
-        hd.score("hdb/cards", ANSWERS, metric="record_f1")
-
-
 def test_a_benchmark_is_a_name_an_object_or_a_dataset(cards, monkeypatch):
     monkeypatch.chdir(cards)
     answers = {"0000": {"title": "Stellingen"}}
@@ -230,19 +223,6 @@ def test_to_show_a_result_nothing_is_fetched(expected, monkeypatch):
     assert "<table" in expected._repr_html_()
     assert expected.errors[0]["image"] is None
     assert asked == []
-
-
-def test_a_folder_of_several_runs_is_not_one_of_two(tmp_path, expected):
-    for name in ("one", "two"):
-        hd.write_results(tmp_path / f"{name}.json", [expected])
-    both = tmp_path / "both.json"
-    runs = {
-        "runs": [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("one", "two")]
-    }
-    runs["runs"][0]["model"], runs["runs"][1]["model"] = "a", "b"
-    both.write_text(json.dumps(runs))
-    with pytest.raises(hd.HdbenchError, match="several runs: name two of them: "):
-        hd.compare_runs(expected, both)
 
 
 def test_runs_are_compared_and_ranked_without_saying_more():

@@ -11,7 +11,6 @@ import pytest
 from building.test_results_dataset import tree, write
 from helpers.raw_results import REVISION, SCRIPT, TESTS, TOP, packed, raw_files
 
-from hdbench.about import installed_folder
 from hdbench.benchmarks.building.builder import build_results
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.run_info import read_run_info
@@ -177,21 +176,6 @@ def test_a_run_that_is_incomplete_is_left_out_and_said(tmp_path, name, data):
     assert "left out, since some of their files" in (tmp_path / "hdb/results/README.md").read_text()
 
 
-def test_only_finite_numbers_at_the_top_are_figures(tmp_path):
-    scores = {
-        "f1_micro": 0.5,
-        "n": 3,
-        "by_field": {"a": 1},
-        "model": "m",
-        "is_done": True,
-        "x": None,
-        "y": float("inf"),
-    }
-    built(tmp_path, FILES | {f"{NEW_FOLDER}/scoring.json": json.dumps(scores).encode()})
-    info = read_run_info(tmp_path / "hdb/results/zettelkatalog/2025-11-25_T0420")
-    assert info.published == {"f1_micro": 0.5, "n": 3}
-
-
 @pytest.mark.parametrize(
     ("files", "message"),
     [
@@ -205,18 +189,6 @@ def test_a_copy_without_usable_runs_is_refused(tmp_path, files, message):
     with pytest.raises(HdbenchError, match=message):
         built(tmp_path, files)
     assert not (tmp_path / "hdb").exists()
-
-
-def test_nothing_is_said_of_other_answers_than_were_reproduced(tmp_path):
-    name = "2025-03-02/T0007"
-    known = (installed_folder("dataset_scripts") / "results/reproducible.csv").read_text()
-    assert f"bibliography,{name},false," in known
-    built(
-        tmp_path, raw_files({"bibliographic_data": [run(name, {"id": "page_2", "answer": CARD})]})
-    )
-    assert (
-        read_run_info(tmp_path / "hdb/results/bibliography/2025-03-02_T0007").reproducible is None
-    )
 
 
 def member(**attributes):

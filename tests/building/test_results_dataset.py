@@ -163,36 +163,6 @@ def test_every_answer_comes_back_as_it_was_recorded(tmp_path_factory, answers):
     ]
 
 
-def test_half_a_surrogate_pair_is_kept_but_in_the_table_s_text(source, tmp_path):
-    write(source, zettelkatalog=[run("r", ("1", {"title": "\udc00\ud800"}, "a\ud800b\0\udc00"))])
-    build_results(tmp_path / "hdb", source)
-    place = tmp_path / "hdb/results/zettelkatalog"
-    (row,) = table(place / "answers.parquet")
-    assert row["text"] == "a\ufffdb\0\ufffd"
-    assert json.loads(row["prediction"]) == {"title": "\udc00\ud800"}
-    answer = json.loads((place / "r/answers.jsonl").read_bytes().decode())
-    assert (answer["prediction"], answer["text"]) == (
-        {"title": "\udc00\ud800"},
-        "a\ud800b\0\udc00",
-    )
-
-
-def test_what_is_not_in_the_source_is_said(source, tmp_path, run_hdbench):
-    others = [
-        *("book_advert_xml", "fraktur_adverts", "bibliographic_data", "blacklist_cards"),
-        *("company_lists", "medieval_manuscripts", "business_letters"),
-    ]
-    write(source, zettelkatalog=[run(), run("b")])
-    done = run_hdbench("build", "results", "--source", source, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == (
-        "hdb/results: 2 runs (zettelkatalog 2), 2 answers; "
-        f"not in the source: {', '.join(others)}\n"
-    )
-    card = (tmp_path / "hdb/results/README.md").read_text()
-    assert f"built without {', '.join(others)}" in card
-
-
 def test_the_card_s_yaml_and_its_numbers_are_of_what_was_built(source, tmp_path):
     write(source, zettelkatalog=[run("2025-01-02/a"), run("2026-01-24/b")], avisblatt=[run("c")])
     build_results(tmp_path / "hdb", source)
@@ -279,14 +249,6 @@ def test_what_cannot_be_built_is_said_in_one_line(tmp_path, run_hdbench, argumen
     assert done.stderr.startswith(f"error: {message}")
     assert len(done.stderr.splitlines()) == 1
     assert not list(tmp_path.iterdir())
-
-
-def test_a_file_that_is_not_the_source_s_is_not_read(source, tmp_path):
-    write(source, zettelkatalog=[run()])
-    (source / "another.jsonl.gz").write_bytes(b"no gzip")
-    (source / FILES["avisblatt"]).mkdir()
-    [line] = build_results(tmp_path / "hdb", source)
-    assert "1 runs (zettelkatalog 1)" in line
 
 
 WRONG = [

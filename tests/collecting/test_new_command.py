@@ -135,16 +135,6 @@ def test_the_row_of_headings_can_be_chosen(folder, run_hdbench):
     assert rows(folder)["b1"]["ground_truth"]["verfasser"] == "Frey"
 
 
-def test_rows_of_json_are_a_table_whose_columns_can_be_mapped(folder, run_hdbench):
-    truth = [{"Datei": f"b{n}", "Verfasser": {"Name": "Frey"}, "Jahr": 1911 + n} for n in (1, 2)]
-    (folder / "t.json").write_text(json.dumps(truth))
-    options = ("--map", "Verfasser.Name=author", "--map", "Jahr=-")
-    done = run_hdbench("new", "letters", "scans", "--truth", "t.json", *options, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    assert rows(folder)["b1"]["ground_truth"] == {"author": "Frey"}
-    assert "columns that are not used: Jahr\n" in done.stdout
-
-
 def test_columns_go_where_they_are_told_to(folder, run_hdbench):
     wanted = ("Verfasser=author.name", "Jahr=-", "orte=column:places", "Datei=id")
     options = [part for each in wanted for part in ("--map", each)]
@@ -188,15 +178,6 @@ def test_without_truth_fields_are_named_or_it_is_a_transcription(folder, run_hdb
     for name in ("a", "b"):
         built = run_hdbench("build", name, "--accept-licence", cwd=folder)
         assert built.returncode == 0, built.stderr
-
-
-def test_a_text_beside_each_image_is_a_transcription(folder, run_hdbench):
-    (folder / "texts").mkdir()
-    (folder / "texts/b1.txt").write_text("Rother\nWein\n")
-    assert run_hdbench("new", "wine", "scans", "--truth", "texts", cwd=folder).returncode == 0
-    assert rows(folder, "wine")["b1"]["ground_truth"] == {"text": "Rother\nWein"}
-    assert spec(folder, "wine")["metric"] == "text_cer"
-    assert "Transcribe the text of the image" in (folder / "wine/prompt.txt").read_text()
 
 
 def test_only_drawn_items_are_taken_and_the_same_seed_draws_the_same(folder, run_hdbench):
@@ -459,26 +440,6 @@ def test_a_folder_is_an_item_or_a_box_and_it_is_said_which(folder, run_hdbench):
     assert rows(folder, "cards")["box2_0001"]["file_name"] == "images/box2_0001.png"
 
 
-@pytest.mark.parametrize(("ending", "form"), [("txt", "{}\n"), ("json", '{{"text": "{}"}}')])
-def test_truths_in_folders_belong_to_the_images_in_boxes_of_these_names(
-    folder, run_hdbench, ending, form
-):
-    for box in ("box1", "box2"):
-        (folder / "boxes" / box).mkdir(parents=True)
-        (folder / "texts" / box).mkdir(parents=True)
-        Image.new("RGB", (9, 9)).save(folder / f"boxes/{box}/0001.png")
-        (folder / f"texts/{box}/0001.{ending}").write_text(form.format(f"Wein, {box}"))
-    (folder / "texts/box2/notes.docx").write_text("")
-    given = ("new", "wine", "boxes", "--truth", "texts", "--boxes")
-    done = run_hdbench(*given, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    assert "texts: neither .json nor .txt, not read: box2/notes.docx" in done.stdout
-    assert {name: row["ground_truth"] for name, row in rows(folder, "wine").items()} == {
-        "box1_0001": {"text": "Wein, box1"},
-        "box2_0001": {"text": "Wein, box2"},
-    }
-
-
 def test_damaged_records_are_left_out_if_asked(folder, run_hdbench):
     records = []
     for number in (1, 2, 3):
@@ -499,26 +460,6 @@ def test_damaged_records_are_left_out_if_asked(folder, run_hdbench):
     assert f"note: damaged, and left out: {where}" in done.stdout
     truths = {name: row["ground_truth"] for name, row in rows(folder, "books").items()}
     assert [truth and truth["title"] for truth in truths.values()] == ["Titel 1", None, "Titel 3"]
-
-
-def test_page_xml_of_pages_makes_the_transcription_of_items(folder, run_hdbench):
-    (folder / "letters").mkdir()
-    (folder / "xml").mkdir()
-    (folder / "scans").rename(folder / "letters/one")
-    for number in (1, 2, 3):
-        page = PAGE.format(name=f"b{number}.png", text=f"Zeile {number}")
-        (folder / f"xml/b{number}.xml").write_text(page)
-    done = run_hdbench("new", "texts", "letters", "--truth", "xml", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    row = rows(folder, "texts")["one"]
-    assert [page["text"] for page in row["ground_truth"]["pages"]] == [
-        "Zeile 1",
-        "Zeile 2",
-        "Zeile 3",
-    ]
-    assert row["pages_file_names"] == ["images/one-1.png", "images/one-2.png", "images/one-3.png"]
-    assert spec(folder, "texts")["protocols"]["documented"] == {"texts": {"pages[].text": "always"}}
-    assert run_hdbench("build", "texts", "--accept-licence", cwd=folder).returncode == 0
 
 
 def test_the_pages_of_a_tiff_become_images(folder, run_hdbench):

@@ -28,15 +28,6 @@ def fields_of_prompt(prompt):
     return fields
 
 
-def fields_of_example(prompt):
-    """Path → JSON Schema type of each field in a prompt's example, which has values."""
-    example = prompt.partition("EXAMPLE")[2]
-    return {
-        path: {"type": "integer" if isinstance(value, int) else "string"}
-        for path, value in leaves(json_repair.loads(example[example.index("{") :]))
-    }
-
-
 def leaves(value, path=""):
     """Path and value of each leaf; a list's items share the path `list[]`."""
     if isinstance(value, dict):

@@ -75,20 +75,6 @@ def test_the_configuration_is_the_protocol(namespace):
         evaluate.load("hdb/zettel_f1", "publishd")
 
 
-def test_add_and_add_batch_give_the_same_as_compute(namespace):
-    answers = [{"a": "x"}, None, '{"a": "x"}', "prose"]
-    truths = [{"a": "x"}] * 4
-    metric = evaluate.load("hdb/zettel_f1")
-    at_once = metric.compute(predictions=answers, references=truths)
-    for answer, truth in zip(answers, truths, strict=True):
-        metric.add(prediction=answer, reference=truth)
-    one_by_one = metric.compute()
-    metric.add_batch(predictions=answers[:1], references=truths[:1])
-    metric.add_batch(predictions=answers[1:], references=truths[1:])
-    assert at_once == one_by_one == metric.compute()
-    assert (at_once["items"], at_once["true_positives"]) == (4, 2)
-
-
 def test_combined_with_others_by_add_add_batch_and_compute(namespace):
     names = ["zettel_f1", "letters_f1"]
     answers = [{"send_date": ["1929-03-12"]}, '{"send_date": "1929-03-13"}', None]
@@ -124,33 +110,6 @@ def test_answers_without_a_shared_field_are_refused_unless_as_published(namespac
     assert evaluate.load("hdb/record_f1", "published").compute(**given)["f1_micro"] == 0
     given["predictions"][1] = {"year": 1957}
     assert evaluate.load("hdb/record_f1").compute(**given)["f1_micro"] > 0
-
-
-@pytest.mark.parametrize("answer", [{"colour": "red"}, {"paper": {"size": 3}}, '{"colour": "red"}'])
-def test_fields_that_both_leave_empty_are_not_shared(namespace, answer):
-    books = [{"title": "a", "pub_time": ""}, {"title": "b", "author": ""}]
-    with pytest.raises(ValueError, match="share no field"):
-        evaluate.load("hdb/sciencemeta_accuracy").compute(
-            predictions=[answer] * 2, references=books
-        )
-
-
-def test_headings_as_keys_are_read_as_fields_with_a_warning(namespace):
-    given = {
-        "predictions": [{"Titel": "a", "Jahr": 1957}],
-        "references": [{"title": "a", "year": 1957}],
-    }
-    with pytest.warns(UserWarning, match="read as fields: Titel → title, Jahr → year"):
-        assert evaluate.load("hdb/record_f1").compute(**given)["f1_micro"] == 1.0
-
-
-def test_list_answers_are_read_as_those_of_a_file(namespace):
-    page = {"advertisements": [{"text": "1. Rother Wein"}]}
-    given = {"predictions": [page["advertisements"], page], "references": [page, page]}
-    result = evaluate.load("hdb/avisblatt_cer").compute(**given)
-    assert (result["unparsable"], result["fuzzy"]) == (0, 1.0)
-    published = evaluate.load("hdb/avisblatt_cer", "published").compute(**given)
-    assert published["unparsable"] == 1
 
 
 def test_options_reach_the_metric(namespace):
@@ -271,12 +230,3 @@ def test_a_module_for_other_rules_says_so(namespace, tmp_path):
     module.write_text(source.replace("rules = 4", "rules = 5"))
     with pytest.raises(ValueError, match=r"for rules 5, and hdbench .* has rules 4"):
         evaluate.load(str(module))
-
-
-def test_a_missing_number_in_a_record_is_null(namespace):
-    metric = evaluate.load("hdb/record_f1")
-    told = [
-        metric.compute(predictions=[{"a": 1, "b": gone}], references=[{"a": 1}])
-        for gone in (float("nan"), None)
-    ]
-    assert told[0] == told[1]

@@ -1,6 +1,5 @@
 """hdbench publish, with the real client against a Hub on loopback."""
 
-import hashlib
 import json
 import os
 import pty
@@ -402,27 +401,3 @@ def test_runs_of_others_that_were_merged_are_kept(hub, publish, place):
 def test_a_link_out_of_the_folder_is_refused(publish, place):
     (place / "hdb/zettelkatalog/passwd.txt").symlink_to("/etc/passwd")
     assert "passwd.txt: is a link" in publish(status=2)
-
-
-def test_a_repository_that_is_itself_a_link_is_refused(publish, place):
-    (place / "hdb/zettelkatalog").rename(place / "elsewhere")
-    (place / "hdb/zettelkatalog").symlink_to(place / "elsewhere")
-    told = publish("--only", "zettelkatalog", status=2)
-    assert "hdb/zettelkatalog: is a link: put the file itself there" in told
-
-
-@pytest.mark.parametrize("name", ["README.md", "pipe.txt"])
-def test_a_pipe_in_a_folder_is_refused(publish, place, name):
-    (place / "hdb/zettelkatalog" / name).unlink(missing_ok=True)
-    os.mkfifo(place / "hdb/zettelkatalog" / name)
-    told = publish("--only", "zettelkatalog", status=2)
-    assert f"hdb/zettelkatalog/{name}: is a pipe or a device" in told
-
-
-@pytest.mark.nightly
-def test_the_wheel_is_the_same_each_time(hub, publish):
-    publish("--only", "zettel_f1")
-    first = files(hub, "spaces", "hdb/zettel_f1")[WHEEL]
-    assert "unchanged" in publish("--only", "zettel_f1", new=True)  # with another hash seed
-    again = files(hub, "spaces", "hdb/zettel_f1")[WHEEL]
-    assert hashlib.sha256(first).digest() == hashlib.sha256(again).digest()

@@ -1,6 +1,5 @@
 """Avisblatt and the letters, built from the published files."""
 
-import csv
 import gzip
 import json
 import shutil
@@ -8,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from datasets import Image, List, load_dataset
-from helpers.prompt_form import fields_of_example, fields_of_schema
 
 from hdbench.answers.answer import Answer
 from hdbench.common.jsonio import read_jsonl
@@ -74,30 +72,6 @@ def test_every_page_has_its_advertisements_as_published(rows, truths):
     assert pages["image_4"]["continued_section"] == "Es wird zum Verkauf angetragen"
 
 
-def test_the_corrected_pages_have_sound_dates_and_texts(rows):
-    for page in rows("avisblatt"):
-        ads = page["ground_truth"]["advertisements"]
-        assert {ad["date"] for ad in ads} == {f"{page['date']:%Y-%m-%d}"}
-        assert all(ad["text"] for ad in ads)
-        assert not any("transcription" in ad for ad in ads)
-
-
-def test_section_and_number_identify_each_advertisement(rows):
-    for page in rows("avisblatt"):
-        ads = page["ground_truth_proposed"]["advertisements"]
-        assert all(ad["tags_section"] for ad in ads)
-        numbered = [(ad["tags_section"], number) for ad in ads if (number := number_of(ad))]
-        assert len(numbered) == len(set(numbered))
-        others = page["ground_truth"]["advertisements"]
-        differ = [place for place, ad in enumerate(ads) if ad != others[place]]
-        assert differ == ([4, 5] if page["id"] == "image_5" else [])
-
-
-def number_of(ad):
-    head = ad["text"].partition(".")[0]
-    return int(head) if head.isdecimal() else None
-
-
 def test_every_letter_has_its_pages_and_persons_as_published(rows, truths, source):
     letters = rows("rheinschifffahrt", undecoded="pages")
     assert len(letters) == len(truths["business_letters"]) == 57
@@ -121,26 +95,6 @@ def test_every_letter_has_its_pages_and_persons_as_published(rows, truths, sourc
             for person in truth[key]:
                 assert set(person["alternateName"]) == set(aliases.get(person["name"], []))
         assert [letter["letter_title"] or "None"] == published["letter_title"]
-
-
-def test_corrected_name_with_trailing_blank_has_its_aliases(rows):
-    person = {
-        letter["id"]: person
-        for letter in rows("rheinschifffahrt", ["id", "ground_truth"])  # images are slow to read
-        for person in letter["ground_truth"]["sender_persons"]
-        if person["name"].startswith("Kachelhofer")
-    }
-    assert sorted(person) == ["letter03", "letter13", "letter22", "letter34"]
-    assert all("Kachelhofer" in found["alternateName"] for found in person.values())
-
-
-def test_the_authority_file_is_beside_the_letters(built, source):
-    table = source / "benchmarks/business_letters/ground_truths/persons.csv"
-    with table.open(encoding="utf-8") as file:
-        names = {line["name"].strip() for line in csv.DictReader(file)}
-    lines = (built / "hdb/rheinschifffahrt/persons.jsonl").read_text().splitlines()
-    assert {json.loads(line)["name"] for line in lines} == names
-    assert len(lines) == len(names) == 24
 
 
 def test_every_correction_is_in_the_card(built):
@@ -181,21 +135,6 @@ def test_unchanged_file_may_be_accepted_but_not_an_unknown_one(source, tmp_path,
     done = run_hdbench(*build, "--accept-changed", "nothing.csv", cwd=tmp_path)
     assert done.returncode == 2
     assert "has no such file" in done.stderr
-
-
-@pytest.mark.parametrize("prompt", ["prompt.txt", "prompt_v1.txt"])
-def test_prompts_of_avisblatt_and_schema_name_the_same_fields(built, prompt):
-    folder = built / "hdb/avisblatt"
-    fields = fields_of_schema(json.loads((folder / "answer.schema.json").read_text()))
-    if prompt == "prompt.txt":  # which asks for no count of words; the schema requires none
-        del fields["advertisements[].ntokens"]
-    assert fields_of_example((folder / prompt).read_text()) == fields
-
-
-def test_prompt_of_the_letters_and_schema_name_the_same_fields(built):
-    folder = built / "hdb/rheinschifffahrt"
-    fields = fields_of_schema(json.loads((folder / "answer.schema.json").read_text()))
-    assert fields_of_example((folder / "prompt.txt").read_text()) == fields
 
 
 @pytest.mark.parametrize(

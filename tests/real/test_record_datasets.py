@@ -4,14 +4,12 @@ import json
 import re
 
 import pytest
-from datasets import load_dataset
 from helpers.lost_answers import FOLDERS, table_of
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.building.builder import build
 from hdbench.benchmarks.building.recipe import find_recipe
 from hdbench.errors import HdbenchError
-from hdbench.models.choosing import of_benchmark
 
 pytestmark = pytest.mark.slow
 
@@ -73,16 +71,6 @@ def test_what_was_published_is_kept_whole(source, kept, name):
     assert kept[name] == published(source, name)
 
 
-def test_a_manuscript_s_page_is_a_plain_list(source, truths):
-    expected = {
-        page: {"folios": texts}
-        for page, leaf in published(source, "manuscripts").items()
-        for texts in leaf.values()
-    }
-    assert truths["manuscripts"] == expected
-    assert list(expected["image_2"]["folios"][0]) == ["folio", "text", "addition1"]
-
-
 def test_text_is_the_published_one_and_only_its_repair_is_scored(source, hdb, truths):
     broken = source / "benchmarks/book_advert_xml/texts"
     shown = load_benchmark(str(hdb / "advertxml")).shown()
@@ -122,11 +110,6 @@ def test_every_card_of_the_black_list_has_a_list_of_blocks(truths, kept, correct
         assert cards[item]["information"] == []
         assert kept["blacklist"][item]["information"] == ""
     assert sum(len(card["information"]) for card in cards.values()) == 70
-
-
-@pytest.mark.parametrize("name", ["companylists", "manuscripts", "advertxml"])
-def test_nothing_else_is_corrected(corrected, name):
-    assert corrected[name] == set()
 
 
 def test_what_the_cards_say_of_the_truths_is_so(hdb, truths):
@@ -183,36 +166,6 @@ def test_the_prompt_is_the_published_one(source, hdb, name):
     assert short.is_file() == (name == "companylists")
     if short.is_file():
         assert short.read_bytes() == (prompts / "prompt_min.txt").read_bytes()
-
-
-def test_page_number_is_filled_in_but_page_id_is_left(hdb):
-    def asked(name):
-        benchmark = load_benchmark(str(hdb / name))
-        prompt = (benchmark.folder / "prompt.txt").read_text()
-        return {
-            question.id: question.in_prompt(prompt)
-            for question in of_benchmark(benchmark).questions
-        }
-
-    pages = asked("bibliography")
-    assert "The page number of this page is 10." in pages["page_10"]
-    assert "The page number of this page is 2." in pages["page_2"]
-    assert not any("{page_number}" in prompt for prompt in pages.values())
-    assert all("given as {page_id}." in prompt for prompt in asked("companylists").values())
-    texts = asked("advertxml")
-    assert texts["line_1"].endswith(
-        "'explanation'.\n\n<ITEM>37. <BIBL><TITLEEine Tossanische Bibel</TITLE></BIBL></ITEM>"
-    )
-
-
-@pytest.mark.parametrize("name", FOLDERS)
-def test_it_is_loaded_by_the_literal_call(hdb, monkeypatch, tmp_path, truths, name):
-    monkeypatch.chdir(hdb.parent)
-    rows = load_dataset(f"hdb/{name}", split="test", cache_dir=str(tmp_path))
-    assert dict(zip(rows["id"], rows["ground_truth"], strict=True)) == truths[name]
-    media = "text" if name == "advertxml" else "image"
-    assert rows[0][media]
-    assert ("sha256" in rows.column_names) == (media == "image")
 
 
 @pytest.mark.parametrize("name", FOLDERS)

@@ -1,10 +1,7 @@
 """The published runs as the dataset `hdb/results`."""
 
-import gzip
 import json
-import shutil
 from collections import Counter
-from pathlib import Path
 
 import datasets
 import pytest
@@ -149,21 +146,6 @@ def test_the_runs_whose_figures_cannot_be_reproduced_are_marked(load):
     assert Counter(marked) == {"hdb/bibliography": 18, "hdb/companylists": 10}
 
 
-@pytest.mark.parametrize("recorded", RECORDED, ids=[recorded.name for recorded in RECORDED])
-def test_a_run_s_folder_scores_as_it_was_published(built, recorded, run_hdbench, tmp_path):
-    folders = sorted((built / "hdb/results" / recorded.name).glob("*/run.json"))
-    for info in (folders[0], folders[-1]):
-        done = run_hdbench(
-            *("score", f"hdb/{recorded.name}", info.parent, "--protocol", "published"),
-            *("--json", tmp_path / "result.json"),
-            cwd=built,
-        )
-        assert done.returncode == 0, done.stderr
-        result = flat_of(tmp_path / "result.json")
-        published = json.loads(info.read_text())["published"]
-        assert {name: result[OUR_NAMES.get(name, name)] for name in published} == published
-
-
 def test_building_it_again_gives_the_same_bytes(built, shared, run_hdbench, tmp_path):
     command = ("build", "results", "--source", shared / "recorded")
     done = run_hdbench(*command, cwd=tmp_path, new=True)  # with another hash seed
@@ -173,22 +155,6 @@ def test_building_it_again_gives_the_same_bytes(built, shared, run_hdbench, tmp_
     assert paths == sorted(path.relative_to(second) for path in second.rglob("*") if path.is_file())
     assert len(paths) == 2 * 477 + 8 + 4
     assert all((first / path).read_bytes() == (second / path).read_bytes() for path in paths)
-
-
-def test_an_archive_of_these_runs_gives_the_same_dataset(built, shared, run_hdbench, tmp_path):
-    runs = {each.folder: each.runs(shared) for each in ALL}
-    (tmp_path / "copy.tar.gz").write_bytes(packed(raw_files(runs, SCRIPT.parsed_text)))
-    command = ("build", "results", "--source", "copy.tar.gz")
-    done = run_hdbench(*command, cwd=tmp_path, HDBENCH_CACHE=str(tmp_path / "cache"))
-    assert done.returncode == 0, done.stderr
-    assert f"hdb/results: {sum(RUNS.values())} runs (" in done.stdout
-    first, second = built / "hdb/results", tmp_path / "hdb/results"
-    paths = {path.relative_to(first) for path in first.rglob("*") if path.is_file()}
-    assert paths == {path.relative_to(second) for path in second.rglob("*") if path.is_file()}
-    different = [
-        path for path in paths if (first / path).read_bytes() != (second / path).read_bytes()
-    ]
-    assert different == [Path("README.md")]  # which says of what these runs are a part
 
 
 def test_an_older_run_is_reproduced_from_its_texts(built, shared, run_hdbench, tmp_path):
@@ -221,24 +187,6 @@ def test_an_older_run_is_reproduced_from_its_texts(built, shared, run_hdbench, t
     result = flat_of(tmp_path / "result.json")
     figures = {key: result[OUR_NAMES.get(key, key)] for key in info.published}
     assert figures == info.published
-
-
-def test_a_file_that_was_cut_off_in_a_copy_is_refused(shared, run_hdbench, tmp_path):
-    source = tmp_path / "recorded"
-    source.mkdir()
-    for path in (shared / "recorded").iterdir():
-        shutil.copyfile(path, source / path.name)
-    cut = source / "library_cards.jsonl.gz"
-    cut.write_bytes(cut.read_bytes()[:500_000])
-    done = run_hdbench("build", "results", "--source", source, cwd=tmp_path)
-    assert done.returncode == 2
-    assert "library_cards.jsonl.gz: a damaged gzip file" in done.stderr
-    assert not (tmp_path / "hdb").exists()
-    runs = gzip.decompress((source / "fraktur_adverts.jsonl.gz").read_bytes()).splitlines()
-    runs[6] = runs[5]
-    (source / "fraktur_adverts.jsonl.gz").write_bytes(gzip.compress(b"\n".join(runs)))
-    done = run_hdbench("build", "results", "--source", source, cwd=tmp_path)
-    assert "fraktur_adverts.jsonl.gz:7: the run '" in done.stderr
 
 
 def test_something_is_said_of_every_model_and_of_no_other(built, shared):

@@ -226,13 +226,6 @@ def test_published_rounds_each_ad_and_then_each_page():
     assert item["cer"] == 0.071
 
 
-def test_sums_are_plain_additions_from_left_to_right():
-    """sum() gives 1.0 from Python 3.12 on, and fsum everywhere."""
-    for protocol in ("documented", "published"):
-        assert AvisblattCer(protocol).total([0.1] * 10) == 0.9999999999999999
-        assert AvisblattCer(protocol).total([1, 2]) == 3
-
-
 def test_by_text_alone_sections_and_numbers_do_not_matter():
     truth = page(ad("1. abc"), ad("2. xyz", NEWS))
     answer = page(ad("7. xyz", "Neues"), ad("abc", None), ad("invented", None))
@@ -245,12 +238,6 @@ def test_by_text_alone_sections_and_numbers_do_not_matter():
         assert result["cer_text"] == pytest.approx((3 / 6 + 1 / 6) / 2)
 
 
-def test_by_text_alone_leaves_out_truth_ads_without_a_text():
-    truth = page(ad("1. abc"), ad(None))
-    assert figures([(page(ad("1. abc")), truth)])["cer_text"] == 0.0
-    assert figures([(page(), truth)])["cer_text"] == 1.0
-
-
 def test_ads_found_missed_and_invented():
     truth = page(ad("1. a"), ad("2. b"), ad("3. c"))
     answer = page(ad("1. a"), ad("2. x"), ad("9. y"), "no ad", None)
@@ -261,13 +248,6 @@ def test_ads_found_missed_and_invented():
         assert result["precision_micro"] == 2 / 5
         assert result["recall_micro"] == 2 / 3
         assert result["f1_micro"] == pytest.approx(4 / 8)
-
-
-def test_what_published_drops_is_still_found():
-    answer = page(ad("without a number"), ad("1. a", None))
-    result = figures([(answer, answer)], "published")
-    assert (result["fuzzy"], result["cer"]) == (0.0, 1.0)
-    assert (result["f1_micro"], result["section_accuracy"], result["items_perfect"]) == (1, 1, 1)
 
 
 def test_sections_and_dates_are_of_all_truth_ads():
@@ -426,12 +406,6 @@ def test_a_page_whose_truth_has_no_ads():
     # It counts as a page, and adds no ads.
     result = figures([(page(), page()), (WRONG, ONE)])
     assert (result["fuzzy"], result["fuzzy_pages"]) == (0.75, (1 + 0.75) / 2)
-
-
-def test_no_items_give_figures_not_errors():
-    for protocol in ("documented", "published"):
-        result = figures([], protocol)
-        assert (result["fuzzy"], result["cer"], result["f1_micro"], result["items"]) == (0, 1, 0, 0)
 
 
 @pytest.mark.nightly

@@ -1,5 +1,4 @@
 import json
-import math
 
 import pytest
 from helpers.results import in_detail
@@ -259,11 +258,6 @@ def test_inferred_persons_count_only_with_their_option(options, senders, receive
     assert perfect == (len(options) == 2)
 
 
-def test_a_person_named_twice_is_wanted_if_once_not_inferred():
-    truth = {"sender_persons": [person("A", inferred="function"), person("A", "a")]}
-    assert counts({"sender_persons": ["a"]}, truth)[1] == (1, 0, 0)
-
-
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize(
     ("option", "kept"), [("skip_signatures", ["no"]), ("skip_non_signatures", ["yes"])]
@@ -308,15 +302,10 @@ def test_where_an_answer_s_values_are_found(answer, documented):
     "text",
     [
         "[" * 100_000,
-        "[" * 5_000,
-        "{'a':" * 90,
         '{"send_date":' * 100_000 + "1" + "}" * 100_000,
-        "-" * 9_999 + "1",
         "not " * 2_000 + "1",
         "1" + "+1" * 4_900,
         "a" + ".a" * 4_900,
-        "1 if 1 else " * 800 + "1",
-        "lambda:" * 1_400 + "1",
         "9" * 9_000,
         "{[]: 1}",
         "{'a': __import__('os')}",
@@ -324,22 +313,10 @@ def test_where_an_answer_s_values_are_found(answer, documented):
         "\ud800",
         "x" * 10_000_000,
     ],
-    ids=range(16),
+    ids=range(11),
 )
 def test_a_hostile_text_for_an_object_is_no_values(text):
     assert counts({"metadata": text}, TRUTH) == [(0, 0, 1), (0, 0, 2), (0, 0, 1)]
-
-
-def test_ten_thousand_names_are_ten_thousand_false_positives():
-    answer = {"sender_persons": [f"Herr {number}" for number in range(10_000)]}
-    assert counts(answer, TRUTH)[1] == (0, 10_000, 2)
-
-
-def test_a_date_nested_without_end_is_one_wrong_value():
-    nested = []
-    for _ in range(100_000):
-        nested = [nested]
-    assert counts({"send_date": nested}, TRUTH)[0] == (0, 1, 1)
 
 
 def test_an_answer_that_is_lost_costs_every_value_of_the_truth():
@@ -376,14 +353,6 @@ def test_per_item_says_what_was_right_and_wrong():
         ("receiver_persons", "correct", "Christ-Wackernagel, Paul", "Herr Christ"),
     ]
     assert [match["similarity"] for match in item["fields"]] == [0.0] * 4 + [1.0] * 2
-
-
-def test_the_worst_letter_comes_first_under_its_own_f1():
-    metric = LettersF1()
-    truth = metric.prepare(TRUTH)
-    candidates = [(Answer(answer, id=name), truth) for name, answer in (("a", RESPONSE), ("b", {}))]
-    result = score_items(metric, candidates)
-    assert [item["id"] for item in result.worst] == ["b", "a"]
 
 
 def test_f1_by_surname_stands_beside():
@@ -428,18 +397,6 @@ def test_a_truth_that_is_none_is_refused(truth, message):
         with pytest.raises(HdbenchError) as error:
             LettersF1(protocol).prepare(truth)
         assert message in str(error.value)
-
-
-def test_every_figure_of_odd_answers_is_finite():
-    odd = [None, float("nan"), float("inf"), "\ud800", {"a": [None]}, [[["x"]]], True, 10**30]
-    pairs = [
-        ({"send_date": value, "sender_persons": [value, odd], "receiver_persons": value}, TRUTH)
-        for value in odd
-    ]
-    for protocol in PROTOCOLS:
-        result = figures(pairs, protocol)
-        json.dumps(result, allow_nan=False)
-        assert all(math.isfinite(v) for v in result.values() if isinstance(v, float))
 
 
 def test_a_name_in_brackets_is_that_of_all_who_have_it():

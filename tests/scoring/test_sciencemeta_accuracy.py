@@ -192,21 +192,6 @@ def test_pairs_that_are_both_empty_are_counted_apart():
     assert result["overall_accuracy_without_both_empty"] == ((1.0 + 0.75) / 2 + 0.0) / 2
 
 
-def test_only_empty_records_leave_nothing_without_them():
-    result = figures([({}, {"kind": "paper", "title": None})])
-    assert result["overall_accuracy"] == 1.0
-    assert result["overall_accuracy_without_both_empty"] == 0.0
-    assert result["field_accuracy_without_both_empty"] == {}
-    # Then a kind has no accuracy, and does not count in the mean over kinds.
-    result = figures(
-        [
-            ({}, {"kind": "paper", "title": None}),
-            ({"title": "2020"}, {"kind": "ebook", "title": 2021}),
-        ]
-    )
-    assert result["overall_accuracy_without_both_empty"] == 0.75
-
-
 def test_coverage_counts_every_record_and_lost_ones_are_wrong():
     truth = {"kind": "paper", "title": "x"}
     answers = [{"title": "x"}, None, "prose", ["x"], {"error": "timeout"}]
@@ -403,9 +388,3 @@ def test_a_value_that_is_nested_too_deep_is_refused():
         nested = [nested]
     with pytest.raises(HdbenchError, match="nested more than 100 deep"):
         figures([({"title": nested}, {"kind": "paper", "title": None})])
-
-
-def test_no_items_give_zeros_not_errors():
-    result = figures([], no_autojunk=True, sets=True)
-    assert (result["overall_accuracy"], result["items"]) == (0.0, 0)
-    assert result["field_accuracy"] == result["kinds"] == result["fields"] == {}

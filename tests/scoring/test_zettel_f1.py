@@ -245,8 +245,3 @@ def test_weights_are_of_the_longest_name_that_fits():
     weighted = figures([(answer, truth)], weights=weights)
     assert weighted["f1_micro"] == 0.5
     assert '|weights:{"author":2.0,"author.first":3.0,"s":0.5}|' in weighted["signature"]
-
-
-def test_no_items_give_zeros_not_errors():
-    result = figures([])
-    assert (result["f1_micro"], result["f1_macro"], result["items"]) == (0.0, 0.0, 0)

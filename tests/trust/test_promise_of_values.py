@@ -1,7 +1,7 @@
 """Values that are accepted unread keep the promise: in 9 of 10 samples, at most the limit is wrong.
 
 In these collections the share of wrong values is just above the limit, so that accepting them is a
-breach. `tests/speed/value_coverage.py` has more of them, and those that are learned anew each time.
+breach.
 """
 
 from fractions import Fraction

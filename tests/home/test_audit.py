@@ -35,17 +35,18 @@ def test_value_that_all_models_contradict_is_corrected(client, at, folder):
     shown = audited(client, at).text
     assert "Most good models contradict 1 value of the ground truth." in shown
     assert all(text in shown for text in ("c0", "1900", "1899", "3/3"))
-    editor = send(client, f"{at}audit/correct", name="anna").url
-    assert str(editor).endswith(f"{at}audited/anna/")
-    page = f"{at}audited/anna"
-    assert [item[0] for item in client.get(f"{page}/start").json()["items"]] == ["c0"]
-    item = client.get(f"{page}/items/0").json()
-    assert (item["look_at"], item["state"]["record"]["jahr"]) == (["jahr"], 1900)
-    after = item["state"]["head"]["ground_truth"]
-    body = {"what": "ground_truth", "field": "jahr", "to": 1899, "after": after}
-    done = client.post(f"{page}/items/0/change", json=body, headers=HERE)
-    assert done.json()["how"] == "corrected after audit"
-    client.post(f"{page}/leave", json={}, headers=HERE)
+    looks = send(client, f"{at}audit/correct", name="anna").url
+    assert str(looks).endswith(f"{at}audited/anna/")
+    value = client.get(f"{at}audited/anna/values/0").json()
+    assert (value["item"], value["reason"]) == ("c0", "audited")
+    assert [each["names"] for each in value["candidates"]] == [
+        [""],
+        ["3 of 3: finch, heron, otter"],
+    ]
+    body = {"what": "value", "place": 1, "after": value["after"]}
+    done = client.post(f"{at}audited/anna/values/0/read", json=body, headers=HERE)
+    assert done.json()["phase"] == "done"
+    client.get(f"{at}audited/anna/")  # opened again, which writes the ground truths
     send(client, f"{at}compare/build")
     built = load_benchmark(str(folder.parent / "hdb/cards"))
     truths = {item.id: item.reference("documented") for item in built.items()}

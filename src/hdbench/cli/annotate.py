@@ -11,10 +11,11 @@ from hdbench.cli.terminal import localized, page_language, say, say_notes
 from hdbench.collections.trust.blind_reading import values_to_read
 from hdbench.collections.trust.work_list import read_listed
 from hdbench.collections.trust.working import AppliedWorkList, is_work_list
-from hdbench.collections.truth.choice_pages import WorkPage
+from hdbench.collections.truth.choice_pages import AuditPage, WorkPage
 from hdbench.collections.truth.double import read_double
 from hdbench.collections.truth.editor import Editor
 from hdbench.collections.truth.reading_page import ValueCheck
+from hdbench.collections.truth.value_page import ValuePage
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError
 from hdbench.report.audit.audit_file import read_audited
@@ -42,7 +43,7 @@ def command(
         only: A plan of hdbench trust plan or a control sample of hdbench trust apply: read its
             values one by one, without --drafts. Or a work list of hdbench trust apply, in its
             folder: decide its doubtful values, beside what each run says. Or the CSV file of
-            hdbench audit: look at its values, and correct the ground truth. With a work list
+            hdbench audit: look at its values again, beside what the models read. With a work list
             elsewhere, or with --drafts: show these items only, in this order.
         double: Also read N items that everybody reads who gives this option, none seeing the
             others' entries, so that hdbench agreement can say how well people agree. The first
@@ -58,28 +59,24 @@ def command(
                 "what a draft has wrong",
                 path=only,
             )
-        check = ValueCheck(folder, values, annotator, page_language())
-        say_notes(check.notes)
-        serve_page(check, port)
+        serve_page(ValueCheck(folder, values, annotator, page_language()), port)
         return
     if only and not drafts and is_work_list(only):
         work_list = AppliedWorkList(only, folder)
-        work = WorkPage(folder, work_list, annotator, page_language())
-        say_notes(work.notes)
-        serve_page(work, port)
+        serve_page(WorkPage(folder, work_list, annotator, page_language()), port)
         return
     audited = read_audited(only) if only else None
-    listed: Mapping[str, Sequence[str]] | None = audited
-    if only and listed is None:
-        listed = read_listed(only)
-    editor = Editor(
-        folder,
-        annotator,
-        drafts or (),
-        page_language(),
-        listed,
-        audited=audited is not None,
-    )
+    if audited and not drafts:
+        serve_page(AuditPage(folder, annotator, page_language(), audited), port)
+        return
+    listed: Mapping[str, Sequence[str]] | None = None
+    if only:
+        listed = (
+            {item: [each.field for each in found] for item, found in audited.items()}
+            if audited
+            else read_listed(only)
+        )
+    editor = Editor(folder, annotator, drafts or (), page_language(), listed)
     say_notes(editor.notes)
     if waiting := editor.waiting():
         names = ", ".join(
@@ -94,7 +91,7 @@ def command(
     serve_page(editor, port)
 
 
-def serve_page(edited: Editor | ValueCheck | WorkPage, port: int) -> None:
+def serve_page(edited: Editor | ValuePage, port: int) -> None:
     """Serve a page until it is interrupted, and say its address."""
     with needed("space", "the editor needs"):
         from hdbench.collections.truth.server import serve  # noqa: PLC0415  Starlette is slow to import

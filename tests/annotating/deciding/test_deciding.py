@@ -10,11 +10,12 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from space.german import Walk, words
 
-from hdbench.collections.truth.choice_pages import SettlingPage, WorkPage
+from hdbench.collections.truth.choice_pages import AuditPage, SettlingPage, WorkPage
 from hdbench.collections.truth.people import ChangedError, People
 from hdbench.collections.truth.store import Store
 from hdbench.collections.truth.work_list import WorkedValues
 from hdbench.errors import HdbenchError
+from hdbench.report.audit.audit_file import FoundField
 
 TOLD = {
     "b1": {"title": ["Faust", "Fauft", "Faust"], "year": [1808, None, 1809]},
@@ -121,9 +122,56 @@ def test_what_two_people_entered_is_settled(tmp_path):
     assert [each["names"] for each in shown["candidates"]] == [["anna"], ["ben"]]
     state = decide(page, 0, place=1)
     assert state["phase"] == "done"
-    assert page.value(0)["own"] == {"what": "value", "value": 1809, "by": "anna"}
+    assert page.value(0)["own"] == {"what": "value", "value": 1809, "text": "1809", "by": "anna"}
     page.close()
     assert truths(tmp_path / "anna")["b1"] == {"title": "Faust", "year": 1809}
+
+
+AUDITED = {
+    "b1": [("year", "1809", "3 of 3"), ("imprint.place", "", "2 of 3")],
+    "b2": [("keywords[1]", "Basel", "3 of 3"), ("persons[].name", "May", "2 of 3")],
+}
+
+
+def test_a_list_in_which_models_read_something_else_is_one_value(tmp_path):
+    two = {"keywords": ["Diss.", "Bsel"], "persons": [{"name": "Frey", "roles": ["author"]}]}
+    one = {"year": 1808, "imprint": {"place": "Bern"}}
+    folder = write_collection(tmp_path / "cards", [one, two])
+    audited = {item: [FoundField(*each) for each in found] for item, found in AUDITED.items()}
+    page = AuditPage(folder, "Anna", None, audited)
+    shown = [page.value(number) for number in range(4)]
+    assert [
+        [
+            "".join(part for part, *_ in candidate["parts"]) or candidate["is_nothing"]
+            for candidate in value["candidates"]
+        ]
+        for value in shown
+    ] == [
+        ["1808", "1809"],
+        ["Bern", True],
+        ["Diss. / Bsel", "Diss. / Basel"],
+        ["Frey, author", "Frey, author / May"],
+    ]
+    assert [(value["reason"], value["in_form"]) for value in shown] == [
+        ("audited", False),
+        ("audited", False),
+        ("audited_list", False),
+        ("audited_list", True),
+    ]
+    decide(page, 0, place=0)  # it is right, and stays what it was
+    assert page.state()["next"] == [1, 2]
+    decide(page, 1, place=1)
+    decide(page, 2, place=1)
+    assert decide(page, 3, place=1)["phase"] == "done"
+    page.close()
+    assert truths(folder) == {
+        "b1": {"year": 1808, "imprint": {"place": None}},
+        "b2": {
+            "keywords": ["Diss.", "Basel"],
+            "persons": [{"name": "Frey", "roles": ["author"]}, {"name": "May"}],
+        },
+    }
+    assert AuditPage(folder, "Ben", None, audited).state()["next"] == [0]
 
 
 @pytest.mark.slow

@@ -76,7 +76,7 @@ EDITORS: Mapping[str, Callable[[Collection, str, str | None], Edited]] = {
     truth.EDITOR: truth.editor,
     truth.CORRECTING: truth.correcting_editor,
     truth.SETTLING: truth.settling_page,
-    audit.AUDITED: audit.audit_editor,
+    audit.AUDITED: audit.audit_page,
     decide.CHECKING: decide.check_editor,
     decide.CONTROLLING: decide.control_editor,
     decide.WORKING: decide.work_editor,

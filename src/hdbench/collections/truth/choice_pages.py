@@ -1,24 +1,35 @@
-"""Values that people decide beside what is said of them: doubtful ones, and those in conflict."""
+"""Values that people decide beside what is said of them.
 
+Doubtful ones, those that people entered differently, and those that most models contradict.
+"""
+
+import re
 import uuid
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from hdbench.benchmarks.provenance import AUDITED
+from hdbench.collections.truth.editor import in_collection
 from hdbench.collections.truth.events import SETTLED, Change, ValueKey, WorkedValue, list_name, now
+from hdbench.collections.truth.fields import get, parse_field, with_value
 from hdbench.collections.truth.item_state import Conflict, ItemState
 from hdbench.collections.truth.people import ChangedError
+from hdbench.collections.truth.single_value import typed_value
 from hdbench.collections.truth.store import StaleError, Store
 from hdbench.collections.truth.value_page import ValuePage
 from hdbench.collections.truth.work_list import Candidate, WorkedValues, WorkList
 from hdbench.common.display.differences import marked
-from hdbench.common.letters import text_of
+from hdbench.common.letters import BETWEEN, text_of
 from hdbench.common.validation import validate
 from hdbench.errors import HdbenchError
+from hdbench.report.audit.audit_file import FoundField
 
 
-class DecidingPage(ValuePage):
+class ChoicePage(ValuePage):
     """Values that people choose between what others say of them, or enter anew.
 
     Args:
@@ -26,7 +37,12 @@ class DecidingPage(ValuePage):
         person: see `ValuePage`.
         language: see `ValuePage`.
         values: the values, in the order in which they are decided.
+
+    Attributes:
+        name: what they are decided for.
     """
+
+    name = "work"
 
     def __init__(
         self, folder: Path, person: str, language: str | None, values: Sequence[ValueKey]
@@ -80,7 +96,7 @@ class DecidingPage(ValuePage):
             return {
                 "phase": "reading" if left else "done",
                 "stage": 0,
-                "name": "work",
+                "name": self.name,
                 "stages": 1,
                 "place": len(self._values) - len(left) + 1,
                 "all": len(self._values),
@@ -100,7 +116,7 @@ class DecidingPage(ValuePage):
             return {
                 "item": key.item,
                 **self.asks(key.field),
-                "own": made and {"what": "value", "value": made.value, "by": made.by},
+                "own": made and self._own(key, made),
                 "after": self.after(key),
                 "before": number - 1 if number else None,
                 "place": number + 1,
@@ -115,6 +131,12 @@ class DecidingPage(ValuePage):
                 **beside,
                 **self.media.shown(key.item),
             }
+
+    def _own(self, key: ValueKey, made: WorkedValue | Change) -> dict[str, Any]:
+        value = made.value
+        if isinstance(made, Change):  # which has the outermost field
+            value = _at({made.field: value}, key.field)
+        return {"what": "value", "value": value, "text": _in_words(value), "by": made.by}
 
     def read(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
         """Save what this person decides of a value, and return the state."""
@@ -139,7 +161,7 @@ class DecidingPage(ValuePage):
             return self.state(number)
 
 
-class WorkPage(DecidingPage):
+class WorkPage(ChoicePage):
     """A work list that one person goes through in the browser.
 
     Args:
@@ -197,7 +219,58 @@ class WorkPage(DecidingPage):
             self._worked.people.append([validate(WorkedValue, line, self.folder)])
 
 
-class SettlingPage(DecidingPage):
+class TruthPage(ChoicePage):
+    """Values of the ground truth that one person decides.
+
+    Args:
+        store: the collection, which is closed with this.
+        language: see `ValuePage`.
+        values: see `ChoicePage`.
+    """
+
+    how = SETTLED
+
+    def __init__(self, store: Store, language: str | None, values: Sequence[ValueKey]) -> None:
+        self._store = store
+        self._items = list(dict.fromkeys(key.item for key in values))
+        self._states: dict[str, ItemState] = {}
+        super().__init__(store.folder, store.person, language, values)
+
+    def close(self) -> None:
+        """Bring the ground truths up to date."""
+        self._store.close()
+
+    def decided(self) -> Mapping[ValueKey, Change]:
+        """Return what was decided of the values, by anybody."""
+        self._states = {state.item: state for state in self._store.states(self._items)}
+        made = ((key, self.change_of(key)) for key in self._values)
+        return {key: change for key, change in made if change is not None}
+
+    @abstractmethod
+    def change_of(self, key: ValueKey) -> Change | None:
+        """Return the change that decided a value; None if it is open."""
+
+    def after(self, key: ValueKey) -> str | None:
+        """Return the changes of the item that the page knows of."""
+        return (self._states[key.item].head or {}).get("ground_truth")
+
+    def save(self, key: ValueKey, after: str | None, made: dict[str, Any]) -> None:
+        """Save the value that was chosen."""
+        value = made["value"]
+        self._store.change(key.item, "ground_truth", key.field, value, after=after, how=self.how)
+
+    def last_change(self, key: ValueKey, how: str = "") -> Change | None:
+        """Return the last change of a value's field, or the last one that was made in a way."""
+        top = key.field.partition(".")[0]
+        made = [
+            change
+            for change in self._store.history(key.item)
+            if change.field == top and how in ("", change.how)
+        ]
+        return made[-1] if made else None
+
+
+class SettlingPage(TruthPage):
     """Values that people gave without knowing of each other's, and that one person settles.
 
     Args:
@@ -206,31 +279,21 @@ class SettlingPage(DecidingPage):
         language: see `ValuePage`.
     """
 
+    name = "settle"
+
     def __init__(self, folder: Path, person: str, language: str | None) -> None:
-        self._store = Store(folder, person)
+        store = Store(folder, person)
         values = [
             ValueKey(state.item, conflict.field)
-            for state in self._store.states()
+            for state in store.states()
             for conflict in state.conflicts
             if conflict.kind == "ground_truth"
         ]
-        self._states: dict[str, ItemState] = {}
-        super().__init__(folder, person, language, values)
+        super().__init__(store, language, values)
 
-    def close(self) -> None:
-        """Bring the ground truths up to date."""
-        self._store.close()
-
-    def decided(self) -> Mapping[ValueKey, Change]:
-        """Return what was settled since the page was opened."""
-        items = list(dict.fromkeys(key.item for key in self._values))
-        self._states = {state.item: state for state in self._store.states(items)}
-        found: dict[ValueKey, Change] = {}
-        for key in self._values:
-            if self._conflict(key) is None:
-                made = [each for each in self._store.history(key.item) if each.field == key.field]
-                found |= {key: made[-1]} if made else {}
-        return found
+    def change_of(self, key: ValueKey) -> Change | None:
+        """Return the last change of a value that is not in conflict any more."""
+        return None if self._conflict(key) else self.last_change(key)
 
     def shown(self, key: ValueKey) -> tuple[Sequence[Candidate], dict[str, Any]]:
         """Return what people say of a value; nothing once it is settled."""
@@ -238,17 +301,112 @@ class SettlingPage(DecidingPage):
         if conflict is None:
             return (), {}
         said = zip(conflict.changes, conflict.values, strict=True)
-        return [Candidate(value, text_of(value), (change.by,)) for change, value in said], {}
-
-    def after(self, key: ValueKey) -> str | None:
-        """Return the changes of the item that the page knows of."""
-        return (self._states[key.item].head or {}).get("ground_truth")
-
-    def save(self, key: ValueKey, after: str | None, made: dict[str, Any]) -> None:
-        """Save the value that is settled on."""
-        value = made["value"]
-        self._store.change(key.item, "ground_truth", key.field, value, after=after, how=SETTLED)
+        return [Candidate(value, _in_words(value), (change.by,)) for change, value in said], {}
 
     def _conflict(self, key: ValueKey) -> Conflict | None:
         conflicts = self._states[key.item].conflicts
         return next((each for each in conflicts if each.field == key.field), None)
+
+
+class AuditPage(TruthPage):
+    """Values of the ground truth that most good models contradict, for a second look.
+
+    A list is one value: what models read in it is shown within it.
+
+    Args:
+        folder: the collection.
+        person: see `ValuePage`.
+        language: see `ValuePage`.
+        audited: item → what an audit found in it.
+    """
+
+    name = "audit"
+    how = AUDITED
+
+    def __init__(
+        self,
+        folder: Path,
+        person: str,
+        language: str | None,
+        audited: Mapping[str, Sequence[FoundField]],
+    ) -> None:
+        store = Store(folder, person)
+        self._found: dict[ValueKey, list[FoundField]] = {}
+        for item, fields in in_collection(audited, store.items, folder).items():
+            for each in fields:
+                key = ValueKey(item, each.field.partition("[")[0])
+                self._found.setdefault(key, []).append(each)
+        self._looked_at: dict[ValueKey, Change] = {}
+        self._in_field = Counter((key.item, key.field.partition(".")[0]) for key in self._found)
+        super().__init__(store, language, list(self._found))
+
+    def change_of(self, key: ValueKey) -> Change | None:
+        """Return the change that corrected a value, or with which this person left it as it was."""
+        if self._in_field[key.item, key.field.partition(".")[0]] > 1:
+            return self._looked_at.get(key)  # a change is one of all that is in the field
+        return self._looked_at.get(key) or self.last_change(key, AUDITED)
+
+    def save(self, key: ValueKey, after: str | None, made: dict[str, Any]) -> None:
+        """Save the value that was chosen; one that was there already is not written again."""
+        top, record = key.field.partition(".")[0], self._states[key.item].record
+        if made["value"] != _at(record, key.field):
+            super().save(key, after, made)
+            record = self._store.state(key.item).record
+        self._looked_at[key] = Change(
+            by=self.person,
+            at=now(),
+            kind="ground_truth",
+            item=key.item,
+            field=top,
+            value=_at(record, top),
+            how=AUDITED,
+        )
+
+    def shown(self, key: ValueKey) -> tuple[Sequence[Candidate], dict[str, Any]]:
+        """Return the ground truth, and what it is with what models read."""
+        record, found = self._states[key.item].record, self._found[key]
+        truth, read = (_at(each, key.field) for each in (record, self._as_read(record, found)))
+        said = tuple(dict.fromkeys(each.said for each in found))
+        candidates = [Candidate(truth, _in_words(truth), ("",))]
+        if _in_words(read) != _in_words(truth):
+            candidates.append(Candidate(read, _in_words(read), said))
+        is_in_list = any("[" in each.field for each in found)
+        return candidates, {"reason": "audited_list" if is_in_list else "audited"}
+
+    def _as_read(self, record: Any, found: Sequence[FoundField]) -> Any:
+        """Return a record with what models read, but for values that do not fit their field."""
+        begun: dict[str, int] = {}  # list → the entry that it lacks
+        for each in found:
+            path = each.field
+            asks = self.asks(_PLACE.sub("", path))
+            while "[]" in path:
+                head, _, rest = path.partition("[]")
+                end = len(_at(record, head) or ())
+                if _at(record, f"{head}[{begun.setdefault(head, end)}]{rest}") is not None:
+                    begun[head] = end
+                path = f"{head}[{begun[head]}]{rest}"
+            with suppress(HdbenchError, KeyError):
+                value = typed_value(each.read, asks["entry"] if path.endswith("]") else asks)
+                record = with_value(record, parse_field(path), value)
+        return record
+
+
+_PLACE = re.compile(r"\[\d*\]")
+
+
+def _at(record: Any, field: str) -> Any:
+    """Return the value of a field, of a list without what is nothing; None if there is none."""
+    try:
+        value = get(record, parse_field(field))
+    except KeyError:
+        return None
+    return [each for each in value if each is not None] if isinstance(value, list) else value
+
+
+def _in_words(value: Any) -> str:
+    """Return a value as a text; of objects, their values."""
+    if isinstance(value, dict):
+        return ", ".join(filter(None, map(_in_words, value.values())))
+    if isinstance(value, list):
+        return BETWEEN.join(filter(None, map(_in_words, value)))
+    return text_of(value)

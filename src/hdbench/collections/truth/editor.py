@@ -11,7 +11,7 @@ from hdbench.answers.field_paths import field_paths
 from hdbench.answers.files import open_container
 from hdbench.answers.ids import match_ids
 from hdbench.answers.schema import AnswerSchema
-from hdbench.benchmarks.provenance import AUDITED, BLIND, DRAFT, IMPORTED
+from hdbench.benchmarks.provenance import BLIND, DRAFT, IMPORTED
 from hdbench.collections.truth.events import SETTLED, WHATS, list_name
 from hdbench.collections.truth.form import form_of
 from hdbench.collections.truth.item_state import ItemState, Stage
@@ -99,7 +99,6 @@ class Editor:
         language: the page's language; None for the browser's.
         only: id → the fields to look at: only these items are shown, in this order; None for all
             items.
-        audited: whether an audit found these: what is changed is corrected after it.
 
     Attributes:
         lists: the names of the lists that the numbers of requests stand for.
@@ -116,13 +115,10 @@ class Editor:
         drafts: Sequence[Path] = (),
         language: str | None = None,
         only: Mapping[str, Sequence[str]] | None = None,
-        *,
-        audited: bool = False,
     ) -> None:
         check_collection(folder)
         schema = AnswerSchema.load(folder / SCHEMA)
         self._name = folder.resolve().name
-        self._audited = audited
         self._language = language
         self._form = form_of(schema)
         self._media = CollectionMedia(folder)
@@ -132,7 +128,7 @@ class Editor:
         self._annotator = self._store.person
         try:
             self._drafts = read_drafts(drafts, self._store.items, str(folder), schema)
-            self._look_at = {} if only is None else _in_collection(only, self._store.items, folder)
+            self._look_at = {} if only is None else in_collection(only, self._store.items, folder)
             self._items = self._store.items if only is None else list(self._look_at)
         except BaseException:
             self._store.close()
@@ -313,8 +309,7 @@ class Editor:
         state = self._store.state(item)
         if what != "ground_truth" or state.record is None:
             return BLIND
-        how = state.made.how if state.made else IMPORTED
-        return AUDITED if self._audited and not how.startswith(DRAFT) else how
+        return state.made.how if state.made else IMPORTED
 
     def _changed(self, what: str) -> None:
         """Write the metadata.jsonl now or soon; the change itself is already saved."""
@@ -368,10 +363,10 @@ def as_json(state: ItemState) -> dict[str, Any]:
     return data
 
 
-def _in_collection(
-    only: Mapping[str, Sequence[str]], items: Sequence[str], folder: Path
-) -> dict[str, Sequence[str]]:
-    """Return the collection's id → the fields to look at, in the list's order.
+def in_collection(
+    only: Mapping[str, Sequence[_Value]], items: Sequence[str], folder: Path
+) -> dict[str, Sequence[_Value]]:
+    """Return the collection's id → what is on a list of it, in the list's order.
 
     Ids may differ as they do in answers: spreadsheet programs drop leading zeros.
     """

@@ -18,6 +18,9 @@ MAX_READING = 100_000
 _KINDS = ("integer", "number", "boolean", "choice")
 """Kinds of fields with a form of their own; all others are texts."""
 
+_ENTERED_IN_FORM = ("object", "list", "any")
+"""Kinds of fields, or of a list's entries, that no single text can hold."""
+
 _BETWEEN = re.compile(r"\n|;\s")
 """Between the values of a list, as they are entered."""
 
@@ -41,7 +44,7 @@ def _node_at(
     node: dict[str, Any] | None = form
     names: dict[str, list[str]] = {language: [] for language in LANGUAGES}
     for step in steps:
-        fields = node.get("fields", ()) if node else ()
+        fields = (node.get("item") or node).get("fields", ()) if node else ()
         node = next((inner for inner in fields if inner["name"] == step), None)
         for language, name in names.items():
             name.append(node["label"][language] if node else step)
@@ -62,14 +65,21 @@ def _entered_as(node: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def asked(form: dict[str, Any], schema: AnswerSchema, path: str) -> dict[str, Any]:
-    """Return what a field is called in each language, and what can be entered."""
+    """Return what a field is called in each language, and what can be entered.
+
+    `in_form` says that it can be entered in the form of its record alone.
+    """
     steps = path.split(".")
     node, label = _node_at(form, steps)
     found = _schema_at(schema, steps)
     told = {"label": label, **{key: found.get(key) for key in _TOLD}, **_entered_as(node)}
     if node and node["kind"] == "list":
         told |= {"kind": "list", "entry": _entered_as(node["item"])}
-    return told | {"long": bool(node and node.get("long"))}
+    inner = node and node.get("item", node)
+    return told | {
+        "long": bool(node and node.get("long")),
+        "in_form": bool(inner and inner["kind"] in _ENTERED_IN_FORM),
+    }
 
 
 def typed_value(value: Any, field: dict[str, Any]) -> Any:

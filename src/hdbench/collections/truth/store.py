@@ -144,6 +144,7 @@ class Store:
         person: the person's name.
 
     Attributes:
+        folder: same as in Args.
         items: the ids, in the order of `metadata.jsonl`.
         person: the person's name.
         readers: who reads which items alone.
@@ -153,7 +154,7 @@ class Store:
     """
 
     def __init__(self, folder: Path, person: str) -> None:
-        self.person = as_name(person)
+        self.folder, self.person = folder, as_name(person)
         self._view = States(folder, self.person)
         self.items = list(self._view.metadata.rows)
         with self._view.people.writing(self.person):

@@ -1,9 +1,10 @@
 """The file of an audit: a row for each finding, or all of it as JSON."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import NamedTuple
 
 from hdbench.answers.csv_lines import opened_csv
 from hdbench.common.csv_and_excel import as_it_was
@@ -13,6 +14,21 @@ from hdbench.common.validation import check_file
 from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError, Message
 from hdbench.report.audit.findings import Audit
+
+
+class FoundField(NamedTuple):
+    """A finding as the file has it.
+
+    Attributes:
+        field: the field's path.
+        read: what the models read; empty for nothing.
+        said: how many of them, and by which makers.
+    """
+
+    field: str
+    read: str
+    said: str
+
 
 _MAX_FILE, _MAX_CELL = 64 * 2**20, 2**20
 
@@ -39,8 +55,8 @@ def write_audit(path: Path, audit: Audit) -> None:
     write_whole(path, audit.table.to_csv())
 
 
-def read_audited(path: Path) -> Mapping[str, tuple[str, ...]] | None:
-    """Return item → the fields that an audit found, from its CSV file; None for other files.
+def read_audited(path: Path) -> Mapping[str, Sequence[FoundField]] | None:
+    """Return item → what an audit found in it, from its CSV file; None for other files.
 
     The file may have been cut, sorted and saved by a spreadsheet program.
 
@@ -56,9 +72,12 @@ def read_audited(path: Path) -> Mapping[str, tuple[str, ...]] | None:
         head = [title.strip().casefold() for title in next(rows, (0, []))[1]]
         if not {"id", "field", "models read"} <= set(head):
             return None
-        fields: dict[str, list[str]] = defaultdict(list)
+        fields: dict[str, list[FoundField]] = defaultdict(list)
         for _, cells in rows:
             found = dict(zip(head, map(as_it_was, cells), strict=False))
-            if found["id"]:
-                fields[found["id"]].append(found.get("field", ""))
-    return {item: tuple(filter(None, names)) for item, names in fields.items()}
+            if found["id"] and found.get("field"):
+                said = filter(None, (found.get("agreement"), found.get("makers")))
+                fields[found["id"]].append(
+                    FoundField(found["field"], found["models read"], ": ".join(said))
+                )
+    return dict(fields)

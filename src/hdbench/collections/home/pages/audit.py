@@ -1,4 +1,4 @@
-"""Values of the ground truth that most good models contradict, and the editor to correct them."""
+"""Values of the ground truth that most good models contradict, for a second look."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from hdbench.collections.home.collection import Collection
 from hdbench.collections.home.page import Done, HomePage, Visit
 from hdbench.collections.home.pages.truth import open_editor
 from hdbench.collections.home.stamps import stamp_of, stamp_of_runs
-from hdbench.collections.truth.editor import Editor
+from hdbench.collections.truth.choice_pages import AuditPage
 from hdbench.common.display.cells import value_text
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.runs import load_runs, with_same_items
@@ -21,7 +21,7 @@ from hdbench.report.audit.findings import audit as audit_runs
 from hdbench.report.audit.models import MAKERS, is_witness
 
 AUDITED = "audited/{name}"
-"""The address in a collection of the editor of what was found."""
+"""The address in a collection of the page with what was found."""
 
 MAX_ROWS = 200
 """Maximum number of values that the page shows."""
@@ -29,10 +29,10 @@ MAX_ROWS = 200
 _AUDITING = "audit"
 
 
-def audit_editor(collection: Collection, name: str, language: str | None) -> Editor:
-    """Open the editor for a person, with the items in which values were found."""
-    found = read_audited(_file(collection))
-    return Editor(collection.folder, name, language=language, only=found, audited=True)
+def audit_page(collection: Collection, name: str, language: str | None) -> AuditPage:
+    """Open the values that were found for a person."""
+    found = read_audited(_file(collection)) or {}
+    return AuditPage(collection.folder, name, language, found)
 
 
 def _file(collection: Collection) -> Path:
@@ -72,7 +72,8 @@ def _audited(collection: Collection, runs: Sequence[Path]) -> Audit:
     if not scored:
         raise HdbenchError("No item with a ground truth has been answered yet.")
     asked, _ = with_same_items(scored, runs)
-    found = audit_runs(asked)
+    prefix = f"{collection.spec.name}_"
+    found = audit_runs({name.removeprefix(prefix): each for name, each in asked.items()})
     write_audit(_file(collection), found)
     return found
 

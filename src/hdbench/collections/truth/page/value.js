@@ -8,7 +8,7 @@ import { ask, Refused } from "./saving.js";
 import { asTyped, entered, valueInput } from "./single.js";
 
 const AFTER = {
-  verify: "hdbench trust decide PLAN", control: "hdbench trust control OUT", work: "hdbench trust finish OUT",
+  verify: "hdbench trust decide PLAN", control: "hdbench trust control OUT", work: "hdbench trust finish OUT", audit: "hdbench build FOLDER",
 };
 const POLL = { waiting: 4000, done: 4000, advancing: 1000 }; // milliseconds
 
@@ -32,7 +32,7 @@ function said(what) {
 const isUnsaved = () => Boolean(value && at("reading").value !== shown(value.own));
 
 // What somebody entered, as it stands in the field.
-const shown = (own) => asTyped(value.kind, own?.what === "value" ? own.value : null);
+const shown = (own) => (value.in_form ? "" : asTyped(value.kind, own?.what === "value" ? own.value : null));
 
 function keepTyped() {
   if (isUnsaved()) left.set(number, at("reading").value);
@@ -102,7 +102,7 @@ function lookAhead() {
 }
 
 const named = (own) => ({ unreadable: say("cannot_read"), damaged: say("is_damaged") }[own.what]
-  ?? (shown(own) || absent()));
+  ?? ((own.text ?? shown(own)) || absent()));
 
 const absent = () => say(value.text === null ? "not_on_image" : "not_in_text");
 
@@ -133,8 +133,18 @@ function draw() {
   field.value = left.get(number) ?? shown(value.own);
   left.delete(number);
   at("reading-place").replaceChildren(field);
+  drawInForm();
   at("back").disabled = previous() === null;
-  (at("choices").querySelector("button") ?? field).focus({ preventScroll: true });
+  (at("choices").querySelector("button") ?? (value.in_form ? at("label") : field)).focus({ preventScroll: true });
+}
+
+// What no single text can hold is entered in the form of its record.
+function drawInForm() {
+  const { in_form: isInForm, item } = value;
+  for (const id of ["reading-place", "save", "expected"]) at(id).hidden = isInForm;
+  const address = start.home && `${start.home}annotate/${encodeURIComponent(start.annotator)}/#${encodeURIComponent(item)}`;
+  at("in-form").replaceChildren(...(!isInForm ? [] : address
+    ? [element("a", { href: address, text: say("to_form") })] : [say("only_in_form")]));
 }
 
 const textOf = (parts) => parts.map(([text]) => text).join("");
@@ -153,7 +163,7 @@ function drawChoices() {
     const text = isNothing ? [absent()] : value.kind === "boolean" ? [inWords(textOf(parts))] : marked(parts);
     const made = element("button", { type: "button", class: "choice", "aria-keyshortcuts": place + 1, tabindex: place ? -1 : 0 },
       element("kbd", { text: place + 1, "aria-hidden": "true" }), element("span", { class: "text" }, ...text),
-      element("span", { class: "names", text: names.join(", ") }));
+      element("span", { class: "names", text: names.map((name) => name || say("is_truth")).join(", ") }));
     made.addEventListener("click", () => save("value", null, place));
     return made;
   }));
@@ -254,18 +264,19 @@ function saveValue(event) {
 function drawBetween() {
   if (state.problem) return drawProblem(state.problem);
   const { phase, waiting } = state;
+  const command = start.home ? "" : AFTER[state.name] ?? "";
   const others = waiting ? say("others_text", { count: waiting }) : "";
   const title = {
     waiting: say("others_title"), done: say(waiting ? "done_with_others" : "done_title"),
   }[phase] ?? say("learning_title");
   const text = {
-    waiting: others, done: [others, start.home ? "" : say("done_text")].filter(Boolean).join("\n"),
+    waiting: others, done: [others, command ? say("done_text") : ""].filter(Boolean).join("\n"),
   }[phase] ?? say("learning_text");
   drawNotice(title, text, phase === "waiting" ? say("go_on_without") : "");
   at("learning").hidden = !["advancing", "ready"].includes(phase);
-  at("command").hidden = phase !== "done" || start.home;
+  at("command").hidden = phase !== "done" || !command;
   leadHome(phase === "done");
-  at("command").firstElementChild.textContent = AFTER[state.name];
+  at("command").firstElementChild.textContent = command;
 }
 
 function drawProblem(reason) {
@@ -332,7 +343,7 @@ function taking(key, target) {
       next.focus();
     };
   }
-  if (key !== "F2" && (key.length > 1 || !/\p{L}/u.test(key) || image.keys[key])) return null;
+  if (value.in_form || key !== "F2" && (key.length > 1 || !/\p{L}/u.test(key) || image.keys[key])) return null;
   return () => {
     const field = at("reading");
     field.focus();

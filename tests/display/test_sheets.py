@@ -6,9 +6,8 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from hdbench.common.display.marks import STYLE
+from hdbench.common.display.marks import BASE, STYLE, TOKENS, icon
 from hdbench.common.display.routes import shared_routes
-from hdbench.common.display.sheets import BASE, TOKENS, icon
 
 COLOR = re.compile(r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)")
 COLORS = {name: colors for name, *colors in COLOR.findall(TOKENS.read_text())}

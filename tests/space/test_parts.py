@@ -12,7 +12,7 @@ from helpers.run_folders import SPEC, write_run
 
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.common.display.sheets import TOKENS
+from hdbench.common.display.marks import TOKENS
 from hdbench.common.extras import install_command
 from hdbench.common.texts import LANGUAGES
 from hdbench.errors import HdbenchError

@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field, StringConstraints, model_validator
 from hdbench.answers.answer import KINDS, LOST, OTHER_FORMATS, STATUSES, Kind, Status
 from hdbench.benchmarks.benchmark import Benchmark, NoBenchmarkError, load_benchmark
 from hdbench.benchmarks.sample import Weighed, weighed
-from hdbench.common.display.rows import Dot
+from hdbench.common.display.words import Dot
 from hdbench.common.extras import needed
 from hdbench.common.grouping import grouped
 from hdbench.common.names import did_you_mean

@@ -11,8 +11,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from hdbench.common.display.marks import STYLE, mark
-from hdbench.common.display.sheets import BASE, TOKENS, icon
+from hdbench.common.display.marks import BASE, STYLE, TOKENS, icon, mark
 from hdbench.common.templates import html_templates
 from hdbench.common.texts import Texts, decimal, grouped, numbers_of
 from hdbench.errors import escaped

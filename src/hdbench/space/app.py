@@ -12,8 +12,7 @@ import gradio as gr
 from starlette.middleware import Middleware
 
 from hdbench.about import __version__
-from hdbench.common.display.marks import STYLE
-from hdbench.common.display.sheets import TOKENS
+from hdbench.common.display.marks import STYLE, TOKENS
 from hdbench.common.pictures import keep_in
 from hdbench.common.servers import GRACE, end_in_time, interrupt_on_sigterm, listening
 from hdbench.space.context import SpaceContext

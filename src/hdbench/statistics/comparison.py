@@ -9,8 +9,8 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hdbench.common.display.cells import Column, Kind
-from hdbench.common.display.rows import Dot
 from hdbench.common.display.table import Table
+from hdbench.common.display.words import Dot
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, Message, escaped, joined
 from hdbench.scoring.metric import Figure, figure_of, judging_figure

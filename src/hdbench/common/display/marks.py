@@ -1,10 +1,11 @@
-"""What stands in tables of pages: HTML that follows the page's colors, without matplotlib.
+"""The look of all pages, and what stands in their tables: HTML in the page's colors.
 
-`marks.css` has its style, with the tokens of `tokens.css`.
+It needs no matplotlib.
 """
 
 import base64
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,9 @@ from hdbench.errors import escaped
 if TYPE_CHECKING:
     from hdbench.common.display.style import Plot
 
+
 STYLE = Path(__file__).with_name("marks.css")
+"""The style of what is here, written with `TOKENS`."""
 
 MAX_NAME = 60
 """Maximum characters of an untrusted name."""
@@ -117,3 +120,24 @@ def _cell(value: float | None, language: str) -> Markup:
 def _shown(text: str) -> str:
     """Return untrusted text, shortened, with nothing invisible in it."""
     return escaped(text if len(text) <= MAX_NAME else f"{text[: MAX_NAME - 1]}…")
+
+
+ICONS = Path(__file__).with_name("icons")
+"""Icons of lucide-static as they are; icons/LICENSE is their license."""
+
+TOKENS = Path(__file__).with_name("tokens.css")
+"""Colors, sizes and fonts as custom properties, with which every other sheet is written."""
+
+BASE = Path(__file__).with_name("base.css")
+"""Rules that all pages of our own have in common."""
+
+
+@cache
+def icon(name: str) -> Markup:
+    """Return an icon for a page in one file, which has the color of the text around it.
+
+    Args:
+        name: its name in Lucide; the file is in `icons/`.
+    """
+    drawing = (ICONS / f"{name}.svg").read_text(encoding="utf-8").partition("-->")[2].strip()
+    return Markup(f'<span class="icon" aria-hidden="true">{drawing}</span>')  # noqa: S704  own file

@@ -7,7 +7,6 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from hdbench.common.display.heat import heat_map
-from hdbench.common.display.rows import Dot, Point
 from hdbench.common.display.scatter import scatter
 from hdbench.common.display.style import (
     BLUE,
@@ -24,7 +23,16 @@ from hdbench.common.display.style import (
     paper_style,
     short,
 )
-from hdbench.common.display.words import Cost, axis_label, known, listed, row_in_words, say
+from hdbench.common.display.words import (
+    Cost,
+    Dot,
+    Point,
+    axis_label,
+    known,
+    listed,
+    row_in_words,
+    say,
+)
 
 __all__ = ["Cost", "Dot", "Plot", "Point", "differences", "dots", "heat_map", "scatter"]
 

@@ -4,8 +4,7 @@ from starlette.responses import FileResponse
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from hdbench.common.display.marks import STYLE
-from hdbench.common.display.sheets import BASE, ICONS, TOKENS
+from hdbench.common.display.marks import BASE, ICONS, STYLE, TOKENS
 
 
 def shared_routes() -> list[BaseRoute]:

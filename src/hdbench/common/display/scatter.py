@@ -8,7 +8,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from matplotlib.transforms import Bbox
 
-from hdbench.common.display.rows import Dot, Point
 from hdbench.common.display.style import (
     BLUE,
     GREY,
@@ -22,7 +21,16 @@ from hdbench.common.display.style import (
     paper_style,
     short,
 )
-from hdbench.common.display.words import Cost, axis_label, known, listed, row_in_words, say
+from hdbench.common.display.words import (
+    Cost,
+    Dot,
+    Point,
+    axis_label,
+    known,
+    listed,
+    row_in_words,
+    say,
+)
 from hdbench.common.texts import decimal
 
 _WIDE = 20

@@ -13,19 +13,21 @@ from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.model_facts import ModelFacts
 from hdbench.common.display.cells import Column
 from hdbench.common.display.table import Table
+from hdbench.common.display.words import Cost, Dot, Point, say
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, escaped
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.run_info import TEXT_PROMPT
 from hdbench.report.audit.models import maker_of
-from hdbench.scoring.metric import figure_of, judging_figure
+from hdbench.scoring.metric import figure_heading, figure_of, judging_figure
 from hdbench.statistics.bootstrap import Interval
 from hdbench.statistics.failures import ComparedPair
 from hdbench.statistics.ranking import Ranks, Standing, rank_models
 
 if TYPE_CHECKING:
     from hdbench.common.display.style import Plot
-    from hdbench.common.display.words import Cost
+
+_WIDTH = 7.0  # inches: two columns of a paper
 
 _SHOWN = 10
 """Maximum number of models that a short description names."""
@@ -175,7 +177,7 @@ class BoardRow:
     licence: str | None = None
     source: str | None = None
 
-    def cost(self, kind: "Cost") -> float | None:
+    def cost(self, kind: Cost) -> float | None:
         """Return the US dollars for 1,000 items, or the seconds for one; None if not known."""
         if kind == "seconds":
             return self.seconds
@@ -299,7 +301,7 @@ class Board:
         """Return `table` as a `pandas.DataFrame`."""
         return self.table.to_pandas()
 
-    def plot(self, *, x: "Cost | None" = None, language: str = "en") -> "Plot":
+    def plot(self, *, x: Cost | None = None, language: str = "en") -> "Plot":
         """Draw the models with intervals and ranks, or against what they cost.
 
         What people reach is a line.
@@ -316,13 +318,41 @@ class Board:
             HdbenchError: matplotlib is not installed, or no run says what it cost.
         """
         with needed("plots", "plots need"):
-            from hdbench.report.leaderboard import plots  # noqa: PLC0415  imports matplotlib
+            from hdbench.common.display.plots import dots  # noqa: PLC0415  imports matplotlib
+            from hdbench.common.display.scatter import scatter  # noqa: PLC0415
 
+        figure = figure_heading(self.judged_by, language)
+        people = None
+        if self.people is not None and self.people.headline == self.judged_by:
+            ends = self.people.interval or ()
+            people = Dot(say("people", language), self.people.value, *ends)
+        rows = [
+            (row, row.judged, *_ends(row.interval)) for row in self.rows if row.judged is not None
+        ]
         if x is None:
-            return plots.ranks_plot(self, language)
+            ranks = [
+                Dot(row.model, value, low, high, row.rank.shown() if row.rank else "")
+                for row, value, low, high in rows
+            ]
+            return dots(
+                ranks,
+                figure=figure,
+                higher_is_better=self.higher_is_better,
+                line=people,
+                notes=say("rank", language) if any(row.note for row in ranks) else "",
+                language=language,
+                width=_WIDTH,
+            )
         if all(row.cost(x) is None for row in self.rows):
             raise HdbenchError("no run says its {cost}", cost=x)
-        return plots.cost_plot(self, self.rows, x, language)
+        return scatter(
+            [Point(row.model, value, row.cost(x), low, high) for row, value, low, high in rows],
+            figure=figure,
+            cost=x,
+            higher_is_better=self.higher_is_better,
+            line=people,
+            language=language,
+        )
 
     def plot_fields(self, *, language: str = "en") -> "Plot":
         """Draw a heat map of fields and models.
@@ -334,11 +364,19 @@ class Board:
             HdbenchError: matplotlib is not installed, or the metric's fields have no figure.
         """
         with needed("plots", "plots need"):
-            from hdbench.report.leaderboard import plots  # noqa: PLC0415  imports matplotlib
+            from hdbench.common.display.plots import heat_map  # noqa: PLC0415  imports matplotlib
 
-        if not any(row.fields for row in self.rows):
+        names = list(dict.fromkeys(name for row in self.rows for name in row.fields))
+        if not names:
             raise HdbenchError("{metric} has no figures of fields", metric=self.kind.metric)
-        return plots.fields_plot(self, language)
+        return heat_map(
+            [[row.fields.get(name) for row in self.rows] for name in names],
+            rows=names,
+            columns=[row.model for row in self.rows],
+            figure=figure_heading(self.field_figure or "", language),
+            higher_is_better=True,
+            language=language,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the leaderboard as JSON data."""
@@ -513,6 +551,10 @@ def _row(
         family=maker_of({"provider": results[0].run.provider}, standing.name)[0],
         **{name: getattr(facts, name, None) for name in _FACTS},
     )
+
+
+def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
+    return (interval.low, interval.high) if interval else (None, None)
 
 
 def _field_figure(result: Result) -> str | None:

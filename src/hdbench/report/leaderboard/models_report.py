@@ -18,9 +18,8 @@ from hdbench.evaluation.result import Result
 from hdbench.report.folder import PAGE, WrittenReport, keep_thumbnails
 from hdbench.report.items import ItemView, ShownField, Value, cut, item_views
 from hdbench.report.leaderboard.boards import Board, leaderboards
-from hdbench.report.leaderboard.figures import MAX_FIELDS, field_figure
 from hdbench.report.leaderboard.formats import csv
-from hdbench.report.leaderboard.tables import table_on_page
+from hdbench.report.leaderboard.tables import MAX_FIELDS, field_figure, table_on_page
 from hdbench.report.leaderboard.words import short_name
 from hdbench.report.page import MAX_ITEMS, item_pictures, typical_of
 from hdbench.report.rendering import render
@@ -135,9 +134,7 @@ def models_page(
         title=benchmark.spec.title_in(language),
         version=benchmark.spec.version,
         tables=[table_on_page(board, language) for board in boards],
-        of_fields=[
-            field_figure(board, board.rows, language, titles, fields_down=True) for board in boards
-        ],
+        of_fields=[field_figure(board, language, titles, fields_down=True) for board in boards],
         models=[short_name(name) for name in models],
         more_models=sum(len(board.rows) for board in boards) - len(models),
         items=list(enumerate(shown, 1)),

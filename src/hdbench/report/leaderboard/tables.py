@@ -1,22 +1,26 @@
 """The table of a leaderboard, which every form for people draws, and its page."""
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from itertools import chain
+from typing import NamedTuple
 
-from markupsafe import escape
+from markupsafe import Markup, escape
 
 from hdbench.about import __version__
 from hdbench.benchmarks.titles import Titles
 from hdbench.common.display.cells import Cell, Column, Head
+from hdbench.common.display.marks import heat_table, picture
 from hdbench.common.display.table import Table
+from hdbench.common.display.words import Cost
 from hdbench.report.leaderboard.boards import Board, BoardRow
-from hdbench.report.leaderboard.figures import figures
 from hdbench.report.leaderboard.words import (
     about_ranks,
     column_name,
     marks_of,
     notes,
     people_in_short,
+    say,
     short_name,
     signs_of,
     spread_in_words,
@@ -24,6 +28,7 @@ from hdbench.report.leaderboard.words import (
     verdict,
 )
 from hdbench.report.rendering import render
+from hdbench.scoring.metric import figure_heading
 from hdbench.statistics.bootstrap import Interval
 
 FIRST = {
@@ -120,8 +125,7 @@ def leaderboard_page(
         language,
         tables=[table_on_page(board, language, report) for board in boards],
         figures=[
-            figures(board, board.rows, language, of_fields.get(board.kind.benchmark, str))
-            for board in boards
+            figures(board, language, of_fields.get(board.kind.benchmark, str)) for board in boards
         ],
         families=sorted({row.family for row in rows if row.family}),
         has_open=any(row.open_weights for row in rows),
@@ -220,3 +224,60 @@ def _row(row: BoardRow, judged: str, language: str) -> dict[str, object]:
         "seconds": row.seconds,
         "tokens": None if row.tokens is None else round(row.tokens),
     }
+
+
+MAX_FIELDS = 60
+"""Maximum number of fields shown: a model can invent any number."""
+
+_LEAST = 2
+"""Minimum number of models whose cost is known."""
+
+
+class BoardFigure(NamedTuple):
+    """A figure and its heading."""
+
+    title: str
+    figure: Markup
+
+
+def field_figure(
+    board: Board, language: str, titles: Titles = str, *, fields_down: bool = False
+) -> BoardFigure | None:
+    """Return the models by field; None if the metric's fields have no figure.
+
+    Args:
+        board: see `figures`, as for the others.
+        language: the language.
+        titles: path of a field → its title.
+        fields_down: whether the rows are the fields, not the models.
+    """
+    names = list(dict.fromkeys(name for row in board.rows for name in row.fields))[:MAX_FIELDS]
+    if not board.field_figure or not names:
+        return None
+    heading = say("by_field", language, figure=figure_heading(board.field_figure, language))
+    values: Sequence[Sequence[float | None]]
+    values = [[row.fields.get(name) for name in names] for row in board.rows]
+    down, across = [row.model for row in board.rows], [titles(name) for name in names]
+    if fields_down:
+        values, down, across = list(zip(*values, strict=True)), across, down
+    table = heat_table(values, rows=down, columns=across, caption=heading, language=language)
+    return BoardFigure(heading, table)
+
+
+def figures(board: Board, language: str, titles: Titles = str) -> list[BoardFigure]:
+    """Return the figures that a leaderboard has the numbers for.
+
+    Args:
+        board: the leaderboard.
+        language: one of `hdbench.common.texts.LANGUAGES`.
+        titles: path of a field → its title.
+    """
+    fields = field_figure(board, language, titles)
+    drawn = [] if fields is None else [fields]
+    costs: tuple[Cost, ...] = ("price", "seconds")
+    for cost in costs:
+        known = sum(row.cost(cost) is not None for row in board.rows)
+        if known >= _LEAST and find_spec("matplotlib"):
+            heading = say(f"by_{cost}", language, figure=figure_heading(board.judged_by, language))
+            drawn.append(BoardFigure(heading, picture(board.plot(x=cost, language=language))))
+    return drawn

@@ -1,4 +1,4 @@
-"""The Space's theme: Gradio's own names for the tokens of `hdbench.common.display.sheets`."""
+"""The Space's theme: Gradio's own names for the tokens of `hdbench.common.display.marks`."""
 
 import gradio as gr
 

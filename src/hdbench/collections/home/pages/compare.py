@@ -25,10 +25,10 @@ from hdbench.evaluation.summary import ResultSummary
 from hdbench.report.folder import PAGE as REPORT_PAGE
 from hdbench.report.folder import write_report
 from hdbench.report.leaderboard.boards import Board, leaderboards
-from hdbench.report.leaderboard.figures import field_figure
 from hdbench.report.leaderboard.tables import (
     Cells,
     board_cells,
+    field_figure,
     people_line,
     scale_of,
 )
@@ -112,7 +112,7 @@ def _show(visit: Visit) -> Mapping[str, Any]:
         },
         "figure": column_name("judged", board, language, titled=True),
         "about": [about_ranks(board, language), *notes(board, language, titled=True)],
-        "fields": field_figure(board, board.rows, language, titles),
+        "fields": field_figure(board, language, titles),
         "told": {
             name: summary
             for name, result in work.value.results.items()

@@ -3,7 +3,8 @@
 The notebooks are run, and shown with their outputs, unless `--without-outputs` is given. The pages
 are gathered in build/pages, each where it is in the repository, so that links lead to the same file
 here and there, and those to notebooks to their pages. A link or an anchor that leads nowhere ends
-the build with an error.
+the build with an error. Beside the site stands llms.txt, a list of the pages for programs that
+read, with each page as Markdown.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -74,6 +76,19 @@ def write_commands() -> None:
     (PAGES / "docs/reference/cli.md").write_text(text, encoding="utf-8")
 
 
+def write_list_for_programs() -> None:
+    """Write llms.txt beside the site, and the pages that it names as Markdown."""
+    site = ROOT / "build/site"
+    project = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]
+    lines = [f"# {project['site_name']}", "", f"> {project['site_description']}", ""]
+    for path in map(Path, re.findall(r"docs/[\w-]+\.md", str(project["nav"]))):
+        text = (PAGES / path).read_text(encoding="utf-8")
+        [title], parts = re.findall(r"^# (.*)", text), re.findall(r"(?m)^##+ (?:\d+\. )?(.*)", text)
+        lines.append(f"- [{title}]({path}): {'; '.join(parts)}")
+        shutil.copyfile(PAGES / path, site / path)
+    (site / "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--without-outputs", action="store_true", help="do not run the notebooks")
@@ -81,5 +96,7 @@ if __name__ == "__main__":
     write_notebooks(with_outputs=not parser.parse_args().without_outputs)
     write_commands()
     zensical = [sys.executable, "-m", "zensical", "build", "--strict", "--clean"]
-    failed = subprocess.run(zensical, cwd=ROOT, check=False).returncode
-    sys.exit(failed or subprocess.run(SEARCH, cwd=ROOT, check=False).returncode)
+    if failed := subprocess.run(zensical, cwd=ROOT, check=False).returncode:
+        sys.exit(failed)
+    write_list_for_programs()
+    sys.exit(subprocess.run(SEARCH, cwd=ROOT, check=False).returncode)

@@ -1,18 +1,14 @@
-"""A benchmark made by hand: images, rows and five keys. hdbench drafts the rest, and says so."""
+"""A benchmark made by hand, as CONTRIBUTING shows it: hdbench drafts the rest, and says so."""
 
 import json
+from pathlib import Path
 
 import pytest
+from helpers.pages import blocks
 from PIL import Image
 
-DESCRIPTION = """\
-name: letters
-title: Letters to a printer
-metric: record_f1
-media: image
-licence: cc0-1.0
-"""
-TRUTHS = {"1": {"sender": "Frey", "year": 1896}, "2": {"sender": "Moser", "year": None}}
+CONTRIBUTING = Path(__file__).parents[2] / "CONTRIBUTING.md"
+FILES = {each.file: each.text for each in blocks(CONTRIBUTING, "Add a benchmark") if each.file}
 
 
 @pytest.fixture
@@ -20,12 +16,10 @@ def letters(tmp_path):
     """The folder as a person has made it."""
     folder = tmp_path / "letters"
     (folder / "images").mkdir(parents=True)
-    (folder / "benchmark.yaml").write_text(DESCRIPTION)
-    with (folder / "metadata.jsonl").open("w") as rows:
-        for number, truth in TRUTHS.items():
-            name = f"images/{number}.png"
-            Image.new("RGB", (40, 30 + int(number)), "white").save(folder / name)
-            rows.write(json.dumps({"id": number, "file_name": name, "ground_truth": truth}) + "\n")
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    for number in (1, 2):
+        Image.new("RGB", (40, 30 + number), "white").save(folder / f"images/{number}.png")
     return folder
 
 
@@ -42,8 +36,8 @@ def test_what_it_lacks_is_drafted_and_said(letters, run_hdbench):
     assert f"letters: drafts written: {drafts}: read them" in run("build", "letters")
     assert run("check", "letters").splitlines()[-1] == "letters: 2 items, 0 errors, 0 warnings"
     assert '"sender": text' in (letters / "prompt.txt").read_text()
-    answers = [{"id": number, "prediction": truth} for number, truth in TRUTHS.items()]
-    (letters.parent / "answers.jsonl").write_text("\n".join(map(json.dumps, answers)))
+    answers = (letters / "metadata.jsonl").read_text().replace("ground_truth", "prediction")
+    (letters.parent / "answers.jsonl").write_text(answers)
     assert "f1_micro          1.0000" in run("score", "hdb/letters", "answers.jsonl")
 
 

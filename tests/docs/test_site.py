@@ -1,5 +1,6 @@
 """The documentation site, as docs/build_site.py builds it."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -92,6 +93,14 @@ def test_links_lead_to_files_and_nothing_external_is_loaded(site):
 
 
 @pytest.mark.slow
+def test_programs_find_the_twelve_pages(site):
+    listed = re.findall(r"\]\((docs/.*?\.md)\): .+;", (site / "llms.txt").read_text())
+    assert sorted(listed) == [f"docs/{page.name}" for page in sorted(ROOT.glob("docs/*.md"))]
+    assert len(listed) == 12
+    assert all((site / path).is_file() for path in listed)
+
+
+@pytest.mark.slow
 def test_python_reference_has_classes_and_examples(site):
     for topic, name, example in (
         ("scoring", "hdbench.api.score", "score(truths, answers"),
@@ -168,6 +177,6 @@ def test_search_finds_words_and_their_forms(served, visit_at):
     ):
         search(page, f"{served}docs/{begin}.html", words)
         expect(page.locator(f'a.pf-result-link[href="/{found}.html"]').first).to_be_visible()
-    # A short word is searched for as a whole: not "Teil", "teilen".
-    links = search(page, f"{served}docs/de/eigene-sammlung.html", "TEI")
-    assert [link.get_attribute("href") for link in links] == ["/docs/de/eigene-sammlung.html"]
+    # A short word is searched for as a whole: not "Wert", "werden".
+    links = search(page, f"{served}docs/de/score.html", "Wer")
+    assert [link.get_attribute("href") for link in links] == ["/docs/de/score.html"]

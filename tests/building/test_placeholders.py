@@ -6,14 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hdbench.benchmarks.markdown import (
-    MAX_FILLED,
-    PlaceholderError,
-    as_code,
-    as_prose,
-    as_text,
-    fill,
-)
+from hdbench.benchmarks.markdown import PlaceholderError, as_code, as_prose, as_text, fill
+from hdbench.common.bounds import MAX_FILLED
 from hdbench.errors import HdbenchError
 
 CARD = Path("README.md")

@@ -373,7 +373,6 @@ def test_templates_put_punctuation_where_isbd_has_it(template, values, expected)
             "{dublin-core: {title: {text: x, language: d e}}}",
             "dublin-core.title.0.language: String",
         ),
-        ("{dublin-core: {title: &a x, date: *a}}", "has an alias"),
         ("{record: {title: x}}", "record: Extra inputs are not permitted"),
         ("{csv: {}}", "has no csv:: say what goes where, as in"),
         ("[", "not YAML"),

@@ -36,7 +36,7 @@ def test_inner_lists_score_the_same_together_or_one_by_one(monkeypatch, lists):
 @pytest.mark.parametrize(("lists", "records"), [("aligned", (2, 0, 3)), ("ordered", (0, 2, 5))])
 def test_items_beyond_the_bound_count_as_invented_and_are_told(monkeypatch, lists, records):
     # Of a, b, c, d, e, the order of an aligned list, or of e, d, c, b, a, three are compared.
-    monkeypatch.setattr(tree, "MAX_PAIRS", 7)
+    monkeypatch.setattr(tree, "MAX_ITEM_PAIRS", 7)
     metric = RecordF1(lists=lists)
     score = metric.score({"e": [*"edcba"]}, metric.prepare({"e": [*"ab"]}))
     names = ("records_found", "records_missed", "records_invented")

@@ -416,7 +416,7 @@ def test_pages_of_any_kind_give_finite_figures(odd, pairing):
 
 
 def test_pages_beyond_the_comparison_limit_count_as_invented(monkeypatch):
-    monkeypatch.setattr("hdbench.scoring.text_cer.MAX_PAIRS", 6)
+    monkeypatch.setattr("hdbench.scoring.text_cer.MAX_PAGE_PAIRS", 6)
     metric = TextCer(texts={"pages[].text": "always"}, pages="aligned")
     truth = metric.prepare({"pages": [{"text": "a"}, {"text": "b"}]})
     answer = {"pages": [{"text": text} for text in ("x", "b", "y", "a", "z")]}

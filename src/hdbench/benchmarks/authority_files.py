@@ -10,21 +10,15 @@ from typing import Any, NamedTuple
 
 from hdbench.answers.csv_lines import at_most, lines
 from hdbench.answers.encodings import decode
+from hdbench.common.bounds import (
+    MAX_AUTHORITY_FILE,
+    MAX_AUTHORITY_LINES,
+    MAX_AUTHORITY_VALUE,
+    MAX_CELL,
+)
 from hdbench.common.letters import folded, text_of
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError
-
-MAX_LINES = 1_000_000
-"""Maximum number of lines of an authority file."""
-
-MAX_BYTES = 64 * 2**20
-"""Maximum size of an authority file, so that it can be searched between two keystrokes."""
-
-MAX_VALUE = 500
-"""Maximum number of characters of a value and its identifier."""
-
-MAX_CELL = 2**20
-"""Maximum number of characters in any other cell."""
 
 _FIRST = 20  # rows by which the delimiter is recognised
 
@@ -63,22 +57,30 @@ def _read_text(path: Path) -> str:
         HdbenchError: it cannot be read, or is too large.
     """
     with read_errors(path):
-        if path.stat().st_size > MAX_BYTES:
-            raise HdbenchError("{place}: larger than {most} MiB", place=path, most=MAX_BYTES >> 20)
+        if path.stat().st_size > MAX_AUTHORITY_FILE:
+            raise HdbenchError(
+                "{place}: larger than {most} MiB", place=path, most=MAX_AUTHORITY_FILE >> 20
+            )
         return unicodedata.normalize("NFC", decode(path.read_bytes(), str(path)))
 
 
 def _lines(text: str, path: Path) -> Iterator[AuthorityLine]:
     for number, cells in _rows(text, path):
-        if number > MAX_LINES:
-            raise HdbenchError("{place}: more than {most:,} lines", place=path, most=MAX_LINES)
+        if number > MAX_AUTHORITY_LINES:
+            raise HdbenchError(
+                "{place}: more than {most:,} lines", place=path, most=MAX_AUTHORITY_LINES
+            )
         value, identifier = cells[0].strip(), cells[1].strip() if len(cells) > 1 else ""
-        if len(value) + len(identifier) > MAX_VALUE or "\n" in value or "\n" in identifier:
+        if (
+            len(value) + len(identifier) > MAX_AUTHORITY_VALUE
+            or "\n" in value
+            or "\n" in identifier
+        ):
             raise HdbenchError(
                 "{place}:{number}: several lines in a cell, or more than {most} characters",
                 place=path,
                 number=number,
-                most=MAX_VALUE,
+                most=MAX_AUTHORITY_VALUE,
             )
         if value:
             yield AuthorityLine(value, identifier)

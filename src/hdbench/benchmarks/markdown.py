@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jinja2
 
+from hdbench.common.bounds import MAX_FILLED
 from hdbench.common.templates import STRICT
 from hdbench.errors import HdbenchError, Message, escaped
 
@@ -62,8 +63,6 @@ def _one_line(text: str) -> str:
 
 # The placeholders of a card: a few names that stand for texts, and no template language
 
-MAX_FILLED = 64 * 2**20
-"""Maximum number of characters of a card that is filled in."""
 
 _SHOWN = 40
 """Maximum number of characters shown of what is not a placeholder."""

@@ -14,14 +14,13 @@ from pydantic import (
     model_validator,
 )
 
+from hdbench.common.bounds import MAX_TEXT_FILE
 from hdbench.common.validation import Strict, read_yaml, validate
 
 MODELS_FILE = "models.yaml"
 RESULTS = "results"
 """The name of the results dataset."""
 
-MAX_BYTES = 2**20
-"""Maximum size in bytes of the file: some 5,000 models."""
 
 Line = Annotated[str, StringConstraints(min_length=1, max_length=300, strict=True)]
 
@@ -99,4 +98,4 @@ def read_model_facts(results: Path) -> dict[str, ModelFacts]:
     path = results / MODELS_FILE
     if not path.is_file():
         return {}
-    return validate(_File, read_yaml(path, MAX_BYTES), path).root
+    return validate(_File, read_yaml(path, MAX_TEXT_FILE), path).root

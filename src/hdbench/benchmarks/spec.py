@@ -16,6 +16,7 @@ from pydantic import (
 )
 
 from hdbench.benchmarks.sample import STRATUM, Sample
+from hdbench.common.bounds import MAX_TEXT_FILE
 from hdbench.common.folder_files import is_private
 from hdbench.common.names import bare, did_you_mean
 from hdbench.common.validation import Strict, read_yaml, unfit, validate
@@ -28,8 +29,6 @@ _SPLIT = re.compile(r"\w+(\.\w+)*")
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
-MAX_BYTES = 2**20
-"""Maximum size of a `benchmark.yaml`, which people write by hand."""
 
 MEDIA_KEYS = {
     "image": "file_name",
@@ -394,7 +393,7 @@ def read_spec(path: Path) -> BenchmarkSpec:
         HdbenchError: it is unusable, or this hdbench lacks its metric or headline; the message
             names the file and the key.
     """
-    spec = validate(BenchmarkSpec, read_yaml(path, MAX_BYTES), path)
+    spec = validate(BenchmarkSpec, read_yaml(path, MAX_TEXT_FILE), path)
     try:
         check_headline(spec.metric, spec.headline, spec.higher_is_better)
         for protocol in spec.protocols:

@@ -73,6 +73,9 @@ MAX_ROWS = 2**20
 MAX_GROUP_VALUES = 10 * MAX_CELLS
 """Maximum number of values in a group of a Parquet file's rows, with those in lists."""
 
+MAX_EXCEL_CELL = 32_767
+"""Maximum number of characters in a cell of Excel, counted in UTF-16."""
+
 # An answer
 
 MAX_VALUES = 100_000
@@ -132,3 +135,122 @@ MAX_SCHEMA_DEPTH = 50
 MAX_SCHEMA_NODES = 10_000
 """Maximum number of values in a schema whose references are replaced: they can double at every
 step."""
+
+# Files that people write
+
+MAX_TEXT_FILE = 4 * 2**20
+"""Maximum number of bytes of a file that people write by hand, such as a prompt or a card."""
+
+MAX_YAML = 16 * 2**20
+"""Maximum size in bytes of a YAML file that hdbench writes with what it drew, such as a plan."""
+
+MAX_YAML_VALUES = 5_000_000
+"""Maximum number of keys and values in YAML, with those that aliases repeat: a few lines of aliases
+of aliases can stand for billions."""
+
+MAX_DIGITS = 1_000
+"""Maximum number of digits of a number in YAML: Python reads longer ones in quadratic time."""
+
+MAX_FILLED = 64 * 2**20
+"""Maximum number of characters of a card that is filled in."""
+
+MAX_FRONT = 2**20
+"""Maximum number of characters of a card's YAML; reading 1 MiB takes seconds."""
+
+# Authority files
+
+MAX_AUTHORITY_FILE = 64 * 2**20
+"""Maximum size of an authority file, so that it can be searched between two keystrokes."""
+
+MAX_AUTHORITY_LINES = 1_000_000
+"""Maximum number of lines of an authority file."""
+
+MAX_AUTHORITY_VALUE = 500
+"""Maximum number of characters of a value and its identifier."""
+
+# Media
+
+MAX_MEDIA_FILE = 2**30
+"""Maximum size in bytes of an image, of a PDF, and of another file that a recipe names."""
+
+MAX_THUMBNAIL_PIXELS = 89_000_000
+"""Maximum number of pixels of an image of which a small picture is made: a scan of an A3 page at
+600 dpi has 70 million."""
+
+MAX_PIXELS = 150_000_000
+"""Maximum number of pixels of an image of a new collection."""
+
+MAX_PAGES = 1_000
+"""Maximum number of pages of an item."""
+
+MAX_TEXT_ITEM = 2**20
+"""Maximum number of bytes of a text item."""
+
+# A population
+
+MAX_POPULATION = 1_000_000
+"""Maximum number of items of a population."""
+
+MAX_ID = 1_000
+"""Maximum number of characters in an id."""
+
+MAX_STRATA = 1_000
+"""Maximum number of strata."""
+
+# Checks of a folder
+
+MAX_ALIKE = 100
+"""Maximum number of different problems of one kind that are kept. A file of fields with made-up
+names has one for each of them, and they must not hide what else is wrong."""
+
+MAX_UNFIT = 2_000
+"""Maximum number of ground truths in which each violation of the schema is found. Others that do
+not keep to it are only counted."""
+
+MAX_TRIED = 500
+"""Maximum number of fields that are tested for whether the metric scores them."""
+
+MAX_COST = 50_000_000
+"""Maximum of the squares of the numbers of values in the ground truths that are scored: the items
+of two lists are compared each with each. It takes some seconds."""
+
+MAX_FIELDS = 2_000
+"""Maximum number of fields that are looked at. Folders with more use values as names."""
+
+MAX_DISTINCT = 20_000
+"""Maximum number of different values kept of a field: with more, it is not a vocabulary."""
+
+MAX_TRUTH_VALUES = 10_000
+"""Maximum number of values that are looked at in one ground truth."""
+
+MAX_NEAR = 20_000_000
+"""Maximum number of comparisons of a field's values; they take seconds."""
+
+# Scoring
+
+MAX_ITEM_PAIRS = 25_000_000
+"""Maximum number of pairs of items that are looked at: 5,000 items in each of two lists."""
+
+MAX_PAGE_PAIRS = 1_000_000
+"""Maximum number of pairs of pages that are compared; an answer's further pages are invented."""
+
+MAX_AD_PAIRS = 1_000_000
+"""Maximum number of pairs of texts compared for one group of ads: 1,000 ads by 1,000."""
+
+MAX_CHARACTER_PAIRS = 10**8
+"""The maximum product of two texts' lengths for them to be compared: 10,000 characters each. The
+longest field of the benchmark has a few thousand."""
+
+MAX_XML_TEXT = 2**20
+"""Maximum number of characters in a text that is parsed as XML."""
+
+MAX_LITERAL = 10_000
+"""Maximum number of characters in a Python literal: Python's own parser is not safe at every
+length."""
+
+MAX_PASTED = 1_000_000
+"""Maximum characters of a list: larger ones are scored in the scorer's Space, or by hdbench."""
+
+MAX_KEPT_PATHS, MAX_KEPT_LENGTH = 10_000, 200
+"""Maximum number of paths that are kept once they were built, and of their characters: answers can
+have any keys."""

@@ -8,11 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from hdbench.common.bounds import MAX_EXCEL_CELL
 from hdbench.common.extras import needed
 from hdbench.errors import escaped
-
-MAX_CELL = 32_767
-"""Maximum number of characters that a cell can hold, counted in UTF-16."""
 
 _WITHIN_CODE = re.compile(r"(?<=_)(?=x[0-9a-fA-F]{4}_)")
 _OVERLAP = re.compile(r"(?<=_x[0-9a-fA-F]{4})_(?=x[0-9a-fA-F]{4}_)")
@@ -81,7 +79,7 @@ def cell_text(value: str, *, is_plain: bool = False) -> str:
         >>> cell_text("a\nb\x00\ud800")
         'a\nb\\x00\\ud800'
     """
-    shown = value[:MAX_CELL]  # escapes only make it longer
+    shown = value[:MAX_EXCEL_CELL]  # escapes only make it longer
     if not (is_plain or shown.isprintable()):
         shown = "\n".join(map(escaped, shown.split("\n")))
     # Excel reads `_x0041_` as the code of a character, so xlsxwriter escapes such text. But of two
@@ -89,10 +87,10 @@ def cell_text(value: str, *, is_plain: bool = False) -> str:
     # is written as `\x5f`.
     shown = _OVERLAP.sub(r"\\x5f", shown)
     units = shown.encode("utf-16-le")
-    if len(value) <= MAX_CELL and len(units) <= 2 * MAX_CELL:
+    if len(value) <= MAX_EXCEL_CELL and len(units) <= 2 * MAX_EXCEL_CELL:
         return shown
     note = f"… [cut: {len(value)} characters]"
-    return units[: 2 * (MAX_CELL - len(note))].decode("utf-16-le", "ignore") + note
+    return units[: 2 * (MAX_EXCEL_CELL - len(note))].decode("utf-16-le", "ignore") + note
 
 
 # CSV

@@ -3,12 +3,10 @@
 import stat
 from pathlib import Path, PurePath
 
+from hdbench.common.bounds import MAX_TEXT_FILE
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import read_at_most, read_text
 from hdbench.errors import HdbenchError, Message
-
-MAX_TEXT = 4 * 2**20
-"""Maximum number of bytes of a file that people write by hand, such as a prompt or a card."""
 
 PRIVATE = ("people", "ledger.jsonl", "authorities.yaml")
 """Files of a collection that say who read what, or what is suggested to them: they are never a part
@@ -97,7 +95,7 @@ def is_private(name: PurePath) -> bool:
     return first in PRIVATE and (len(name.parts) == 1 or name.suffix.casefold() == ".jsonl")
 
 
-def bytes_in(folder: Path, name: str | Path, max_bytes: int = MAX_TEXT) -> bytes:
+def bytes_in(folder: Path, name: str | Path, max_bytes: int = MAX_TEXT_FILE) -> bytes:
     """Return what is in a file of a folder.
 
     Args:
@@ -113,7 +111,7 @@ def bytes_in(folder: Path, name: str | Path, max_bytes: int = MAX_TEXT) -> bytes
         return read_at_most(path, max_bytes)
 
 
-def text_in(folder: Path, name: str | Path, max_bytes: int = MAX_TEXT) -> str:
+def text_in(folder: Path, name: str | Path, max_bytes: int = MAX_TEXT_FILE) -> str:
     """Return the text of a file of a folder.
 
     Args:

@@ -13,6 +13,7 @@ from typing import BinaryIO, Literal, NamedTuple
 from PIL import ExifTags, Image, ImageChops, ImageOps, ImageStat
 
 from hdbench.common import pdf
+from hdbench.common.bounds import MAX_THUMBNAIL_PIXELS
 from hdbench.common.cache import FileCache
 from hdbench.common.extras import MissingExtraError
 from hdbench.common.progress import progress
@@ -21,9 +22,6 @@ from hdbench.errors import HdbenchError
 FORMATS = ("BMP", "GIF", "JPEG", "JPEG2000", "PNG", "PPM", "TIFF", "WEBP")
 """Formats that untrusted files may be in. Pillow has readers for dozens of others, whatever a file
 is called; the one for EPS starts Ghostscript."""
-
-MAX_BYTES = 2**30
-"""Maximum size in bytes of a file."""
 
 
 def in_rgb(image: Image.Image) -> Image.Image:
@@ -41,8 +39,6 @@ def in_rgb(image: Image.Image) -> Image.Image:
 BUILT_FORMATS = ("JPEG", "PNG", "TIFF", "WEBP")
 """The formats that benchmarks are built from; Pillow's readers for others are not tried."""
 
-MAX_PIXELS = 89_000_000
-"""Maximum width times height of an image: an A3 page at 600 dpi has 70 million."""
 
 MAX_HEIGHT = 2
 """A thumbnail's maximum height, as a multiple of its width."""
@@ -155,7 +151,7 @@ def cut_out(path: Path, part: Sequence[float]) -> str | None:
     data = io.BytesIO()
     try:
         with path.open("rb") as file:
-            image = _upright(path, file, MAX_PIXELS)
+            image = _upright(path, file, MAX_THUMBNAIL_PIXELS)
         ends = [max(0, min(1, end)) * size for end, size in zip(part, 2 * image.size, strict=True)]
         left, top, right, bottom = map(round, ends)
         cut = image.crop((left, top, max(right, left + 1), max(bottom, top + 1)))
@@ -191,11 +187,11 @@ def _made(path: Path, file: BinaryIO, width: int) -> bytes:
 def _upright(path: Path, file: BinaryIO, width: int) -> Image.Image:
     """Return the image in RGB, turned as its EXIF data say; at least as large as wanted."""
     with Image.open(file, formats=BUILT_FORMATS) as image:
-        if image.width * image.height > MAX_PIXELS:
+        if image.width * image.height > MAX_THUMBNAIL_PIXELS:
             raise HdbenchError(
                 "{place}: has more than {most:,} pixels: make it smaller",
                 place=path,
-                most=MAX_PIXELS,
+                most=MAX_THUMBNAIL_PIXELS,
             )
         is_turned = image.getexif().get(ExifTags.Base.Orientation, 1) >= _TURNED
         size = _fitted(image.size[::-1] if is_turned else image.size, width)
@@ -279,7 +275,7 @@ def pictures(files: Sequence[Path], *, width: int = WIDTH) -> list[ItemPicture]:
 
 def _all(files: Sequence[Path], width: int) -> Iterator[ItemPicture]:
     # Threads, as Pillow decodes and encodes without Python's lock; one for each core, as each may
-    # hold an image of MAX_PIXELS.
+    # hold an image of MAX_THUMBNAIL_PIXELS.
     with ThreadPoolExecutor(os.cpu_count()) as executor:
         waiting: deque[Future[ItemPicture]] = deque()
         for file in files:

@@ -10,22 +10,15 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
-from hdbench.common.folder_files import MAX_TEXT
+from hdbench.common.bounds import MAX_DIGITS, MAX_TEXT_FILE, MAX_YAML, MAX_YAML_VALUES
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import read_text
 from hdbench.errors import HdbenchError, Message
 
 Model = TypeVar("Model", bound=BaseModel)
 
-MAX_VALUES = 5_000_000
-"""Maximum number of keys and values in YAML, with those that aliases repeat: a few lines of aliases
-of aliases can stand for billions."""
-
-MAX_YAML = 16 * 2**20
-"""Maximum number of bytes of a YAML file, unless told otherwise."""
 
 _NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
-_MAX_DIGITS = 1_000
 _TOO_LONG = Message("a number has too many digits: shorten it, or put it in quotes")
 
 
@@ -62,10 +55,10 @@ def check_file(path: Path, max_bytes: int, kind: str) -> None:
         )
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML whose texts and numbers can be written as JSON in UTF-8."""
+class _InUtf8(yaml.constructor.BaseConstructor):
+    """YAML whose texts can be written as JSON in UTF-8."""
 
-    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:
+    def construct_scalar(self, node: Any) -> Any:
         r"""Return the text of a node.
 
         Raises:
@@ -78,6 +71,14 @@ class _Loader(yaml.SafeLoader):
             line = node.start_mark.line + 1
             message = Message("line {line}: half a character (\\ud800)", line=line)
             raise ValueError(message) from error
+
+
+class _PlainLoader(_InUtf8, yaml.BaseLoader):
+    """YAML in which everything is a text, a list or an object: `no` is not false."""
+
+
+class _Loader(_InUtf8, yaml.SafeLoader):
+    """YAML whose numbers can be written as JSON, too."""
 
     def _number(self, node: yaml.ScalarNode) -> int | float:
         is_whole = node.tag.endswith(":int")
@@ -97,12 +98,15 @@ for _kind in ("int", "float"):
     _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _Loader._number)
 
 
-def read_yaml(path: Path, max_bytes: int = MAX_YAML) -> Any:
+def read_yaml(
+    path: Path, max_bytes: int = MAX_YAML, loader: type[_Loader | _PlainLoader] = _Loader
+) -> Any:
     """Return the value in a YAML file.
 
     Args:
         path: the file.
         max_bytes: maximum size in bytes, some MiB.
+        loader: see `read_plain_yaml`.
 
     Raises:
         HdbenchError: it cannot be read, is too large, or is not YAML.
@@ -110,32 +114,43 @@ def read_yaml(path: Path, max_bytes: int = MAX_YAML) -> Any:
     check_file(path, max_bytes, "YAML")
     with read_errors(path):
         try:
-            return parse_yaml(path.read_text(encoding="utf-8"))
+            return parse_yaml(path.read_text(encoding="utf-8"), loader)
         except ValueError as error:
             raise HdbenchError("{place}: not YAML: {why}", place=path, why=error) from error
 
 
-def parse_yaml(text: str, max_values: int = MAX_VALUES) -> Any:
+def read_plain_yaml(path: Path) -> Any:
+    """Return what is in a file that people write: texts, lists and objects, and nothing else.
+
+    Raises:
+        HdbenchError: see `read_yaml`.
+    """
+    return read_yaml(path, MAX_TEXT_FILE, _PlainLoader)
+
+
+def parse_yaml(text: str, loader: type[_Loader | _PlainLoader] = _Loader) -> Any:
     """Return the value that YAML stands for.
 
     Args:
         text: the YAML.
-        max_values: maximum number of keys and values, with those that aliases repeat.
+        loader: see `read_plain_yaml`.
 
     Raises:
         ValueError: it is not YAML, is nested too deeply, has too many values or digits, or has a
             text or number that JSON in UTF-8 cannot have.
     """
     try:
-        loader = _Loader(text)
-        node = loader.get_single_node()
+        reader = loader(text)
+        node = reader.get_single_node()
         if node is None:
             return None
-        if _size(node, {}) > max_values:
+        if _size(node, {}) > MAX_YAML_VALUES:
             raise ValueError(
-                Message("its aliases (*…) stand for more than {most:,} values", most=max_values)
+                Message(
+                    "its aliases (*…) stand for more than {most:,} values", most=MAX_YAML_VALUES
+                )
             )
-        return loader.construct_document(node)  # in which 2026-13-01 is a ValueError
+        return reader.construct_document(node)  # in which 2026-13-01 is a ValueError
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(" ".join(str(error).split())) from error
 
@@ -143,7 +158,7 @@ def parse_yaml(text: str, max_values: int = MAX_VALUES) -> Any:
 def _size(node: yaml.Node, sizes: dict[yaml.Node, float]) -> float:
     """Return the number of keys and values in a node; infinite if it is within itself."""
     if isinstance(node, yaml.ScalarNode):
-        if node.tag in _NUMBERS and len(node.value) > _MAX_DIGITS:
+        if node.tag in _NUMBERS and len(node.value) > MAX_DIGITS:
             raise ValueError(_TOO_LONG)  # 1:59:59:59… is one, and takes quadratic time
         return 1
     if node not in sizes:
@@ -159,9 +174,9 @@ def read_text_file(path: Path) -> str:
     """Return the text of a file that people write by hand.
 
     Raises:
-        HdbenchError: it cannot be read, is larger than `MAX_TEXT`, or is not UTF-8.
+        HdbenchError: it cannot be read, is larger than `MAX_TEXT_FILE`, or is not UTF-8.
     """
-    return read_text(path, MAX_TEXT)
+    return read_text(path, MAX_TEXT_FILE)
 
 
 def validate(model: type[Model], value: Any, path: Path) -> Model:
@@ -212,46 +227,6 @@ def why_unfit(error: Any) -> Message:
     except KeyError:  # another package's own, or with values that pydantic does not tell
         return Message(error["msg"])
     return message if message == error["msg"] else Message(error["msg"])
-
-
-MAX_CHARACTERS = 2**16
-"""Maximum length of a file."""
-
-MAX_DEPTH = 20
-"""Maximum number of levels in a file."""
-
-
-def read_plain_yaml(path: Path) -> Any:
-    """Return what is in a file: texts, lists and objects.
-
-    Raises:
-        HdbenchError: it is not YAML, too long, too deep, or has an alias.
-    """
-    text = read_text_file(path)
-    if len(text) > MAX_CHARACTERS:
-        raise HdbenchError(
-            "{place}: longer than {most:,} characters", place=path, most=MAX_CHARACTERS
-        )
-    try:
-        _refuse_what_grows(text, path)
-        return yaml.load(text, yaml.BaseLoader)  # noqa: S506  makes nothing but texts
-    except yaml.YAMLError as error:
-        raise HdbenchError(
-            "{place}: not YAML: {why}", place=path, why=" ".join(str(error).split())
-        ) from error
-
-
-def _refuse_what_grows(text: str, path: Path) -> None:
-    depth = 0
-    for event in yaml.parse(text):
-        if isinstance(event, yaml.AliasEvent):
-            raise HdbenchError("{place}: has an alias (*…): write the value out", place=path)
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > MAX_DEPTH:  # PyYAML takes a minute for 30,000
-            raise HdbenchError(
-                "{place}: nested more than {most} levels deep", place=path, most=MAX_DEPTH
-            )
 
 
 # Files that say which hdbench wrote them, and since which version they are read

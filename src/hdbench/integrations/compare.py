@@ -10,14 +10,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from hdbench.common.bounds import MAX_ROWS
 from hdbench.common.csv_and_excel import workbook_into, write_text
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError
 from hdbench.scoring.sciencemeta_accuracy import as_text, field_similarity
-
-MAX_ROWS = 1_048_576
-"""Maximum number of rows in a sheet, including the header."""
 
 
 def main(

@@ -8,12 +8,10 @@ from typing import Any
 import evaluate
 import gradio as gr
 
+from hdbench.common.bounds import MAX_PASTED
 from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError, escaped
 from hdbench.integrations.evaluate_module import configuration_names
-
-MAX_CHARACTERS = 1_000_000
-"""Maximum characters of a list: larger ones are scored in the scorer's Space, or by hdbench."""
 
 
 def metric_page(
@@ -63,9 +61,9 @@ def _lists(texts: Mapping[str, str]) -> dict[str, list[Any]]:
     lists = {}
     for name, text in texts.items():
         field = name.capitalize()
-        if len(text) > MAX_CHARACTERS:
+        if len(text) > MAX_PASTED:
             raise HdbenchError(
-                "{field}: more than {most:,} characters", field=field, most=MAX_CHARACTERS
+                "{field}: more than {most:,} characters", field=field, most=MAX_PASTED
             )
         try:
             values = parse_json(text)

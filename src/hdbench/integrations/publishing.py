@@ -21,9 +21,9 @@ from hdbench.about import FOLDERS, NAMESPACE, PACKAGE, __version__, installed_fo
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.building.card import CARD, card_yaml
 from hdbench.benchmarks.building.licences import OPEN_LICENCES
-from hdbench.benchmarks.markdown import MAX_FILLED
 from hdbench.benchmarks.model_facts import RESULTS
 from hdbench.benchmarks.spec import BenchmarkSpec, Rights
+from hdbench.common.bounds import MAX_FILLED
 from hdbench.common.folder_files import PRIVATE, text_in
 from hdbench.common.hub import one_line_errors
 from hdbench.common.names import did_you_mean

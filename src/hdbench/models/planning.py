@@ -11,7 +11,7 @@ from typing import Any
 from hdbench.answers.schema import read_schema
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.titles import without_titles
-from hdbench.common.folder_files import MAX_TEXT
+from hdbench.common.bounds import MAX_TEXT_FILE
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import read_at_most, utf8_text
@@ -212,7 +212,7 @@ def read_prompt(path: Path) -> Prompt:
         HdbenchError: it cannot be read, is too large, is not UTF-8, or is empty.
     """
     with read_errors(path):
-        raw = read_at_most(path, MAX_TEXT)
+        raw = read_at_most(path, MAX_TEXT_FILE)
     text = utf8_text(raw, path)
     if not text.strip():
         raise HdbenchError("{place}: the prompt is empty", place=path)

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Levenshtein
 
+from hdbench.common.bounds import MAX_AD_PAIRS
 from hdbench.errors import HdbenchError
 from hdbench.scoring.equality import similarity
 from hdbench.scoring.metric import (
@@ -40,8 +41,6 @@ from hdbench.scoring.rates import f1, only_if, plain, ratio, rounded, truncated
 SECTION_THRESHOLD = 0.95
 """The similarity from which two section headings are taken to be the same."""
 
-MAX_PAIRS = 1_000_000
-"""Maximum number of pairs of texts compared for one group of ads: 1,000 ads by 1,000."""
 
 # int() rejects longer numbers.
 _NUMBER = re.compile(r"\s*(\d{1,4300})\.")
@@ -216,8 +215,8 @@ def assign(truth: Sequence[Ad], answered: Sequence[Ad]) -> list[tuple[int, int]]
     Of equal totals (to about a ten-millionth), the one with the lower total CER is taken, then the
     one whose pairs are nearest to one another in the two lists.
 
-    More than `MAX_PAIRS` pairs take too long, and no newspaper page has so many: then equal texts
-    are paired first, and the rest in blocks, in the order of the page.
+    More than `MAX_AD_PAIRS` take too long, and no newspaper page has so many: then equal texts are
+    paired first, and the rest in blocks, in the order of the page.
 
     Args:
         truth: n ads.
@@ -230,7 +229,7 @@ def assign(truth: Sequence[Ad], answered: Sequence[Ad]) -> list[tuple[int, int]]
         return []
     if len(truth) == len(answered) == 1:  # nearly always, as ads are paired by number
         return [(0, 0)]
-    if len(truth) * len(answered) > MAX_PAIRS:
+    if len(truth) * len(answered) > MAX_AD_PAIRS:
         return _assign_in_blocks(truth, answered)
     # Loaded only here: scipy takes long to import, and other benchmarks do not need it.
     import numpy as np  # noqa: PLC0415
@@ -255,7 +254,7 @@ def _assign_in_blocks(truth: Sequence[Ad], found: Sequence[Ad]) -> list[tuple[in
     pairs = [(row, places[ad.text].pop()) for row, ad in enumerate(truth) if places.get(ad.text)]
     rows = sorted(set(range(len(truth))) - {row for row, _ in pairs})
     columns = sorted(set(range(len(found))) - {column for _, column in pairs})
-    blocks = 1 + len(rows) * len(columns) // MAX_PAIRS
+    blocks = 1 + len(rows) * len(columns) // MAX_AD_PAIRS
     for block in range(blocks):
         some = _block(rows, block, blocks)
         others = _block(columns, block, blocks)

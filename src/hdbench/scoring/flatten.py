@@ -4,11 +4,9 @@ from bisect import bisect_left
 from itertools import count
 from typing import Any, ClassVar
 
-Leaves = dict[str, Any]
+from hdbench.common.bounds import MAX_KEPT_LENGTH, MAX_KEPT_PATHS
 
-MAX_KEPT = 10_000
-MAX_KEPT_LENGTH = 200
-"""Maximum number of paths that are kept, and of their characters: answers can have any keys."""
+Leaves = dict[str, Any]
 
 
 class _Path(dict[str | int, "_Path"]):
@@ -34,7 +32,7 @@ class _Path(dict[str | int, "_Path"]):
         else:
             is_plain = self.is_plain and not any(sign in key for sign in ".[]")
             path = _Path(f"{self.text}.{key}" if self is not _ROOT else key, is_plain)
-        if len(path.text) <= MAX_KEPT_LENGTH and next(self.numbers) < MAX_KEPT:
+        if len(path.text) <= MAX_KEPT_LENGTH and next(self.numbers) < MAX_KEPT_PATHS:
             self[key] = path
         return path
 

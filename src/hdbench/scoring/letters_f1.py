@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
-from hdbench.common.bounds import MAX_DEPTH
+from hdbench.common.bounds import MAX_DEPTH, MAX_LITERAL
 from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import (
@@ -38,9 +38,6 @@ from hdbench.scoring.rates import added, counts_and_rates, f1, plain, ratio, rou
 
 # Reading an answer about a letter: the object that holds it, and the values of a key
 
-_LONGEST_LITERAL = 10_000
-"""Maximum number of characters in a Python literal: Python's own parser is not safe at every
-length."""
 
 _MARKS = {"correspondence": ("<<", ">>"), "function": ("<", ">")}
 """What a person was inferred from → the brackets around the name in the description's texts."""
@@ -60,7 +57,7 @@ def _read_object(text: str) -> Any:
         return parse_json(text)
     except ValueError:
         pass
-    if len(text) > _LONGEST_LITERAL or sum(map(text.count, "([{")) > MAX_DEPTH:
+    if len(text) > MAX_LITERAL or sum(map(text.count, "([{")) > MAX_DEPTH:
         return None
     try:
         with warnings.catch_warnings():

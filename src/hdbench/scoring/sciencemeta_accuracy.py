@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from hdbench.common.bounds import MAX_DEPTH
+from hdbench.common.bounds import MAX_CHARACTER_PAIRS, MAX_DEPTH
 from hdbench.common.jsonio import is_too_deep
 from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import (
@@ -124,10 +124,6 @@ try:
 except ImportError:  # there is no wheel for Python 3.14 yet
     from difflib import SequenceMatcher
 
-MAX_PAIRS = 10**8
-"""The maximum product of two texts' lengths for them to be compared: 10,000 characters each. The
-longest field of the benchmark has a few thousand."""
-
 
 def as_text(value: Any) -> str:
     """A field's value as the text to compare: for null the empty text, otherwise its `str()`.
@@ -148,7 +144,7 @@ def as_text(value: Any) -> str:
 
 def is_too_long(a: str, b: str) -> bool:
     """Return whether comparing two texts would take unbounded time."""
-    return len(a) * len(b) > MAX_PAIRS
+    return len(a) * len(b) > MAX_CHARACTER_PAIRS
 
 
 def field_similarity(reference: str, prediction: str, *, autojunk: bool = True) -> float:
@@ -279,8 +275,8 @@ class SciencemetaAccuracy(Metric):
 
     Degenerate cases: null, `""` and an absent field are the same, and any two of them are equal. An
     unanswered record scores 0.0 in every field, even in empty ones. Without records, accuracy is
-    0.0. Texts that are too long to be compared (`MAX_PAIRS`) and not equal score 0.0, and are
-    counted in `too_long`.
+    0.0. Texts that are too long to be compared (`MAX_CHARACTER_PAIRS`) and not equal score 0.0, and
+    are counted in `too_long`.
 
     Args:
         protocol: `documented` or `published`.

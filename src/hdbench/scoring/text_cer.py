@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
+from hdbench.common.bounds import MAX_PAGE_PAIRS
 from hdbench.errors import HdbenchError
 from hdbench.scoring.equality import Normalizer, similarity
 from hdbench.scoring.metric import (
@@ -46,9 +47,6 @@ from hdbench.scoring.transcriptions import (
 )
 
 _PAGE_BREAK = re.compile(r"\f|^---[ \t]*$", re.MULTILINE)
-
-MAX_PAIRS = 1_000_000
-"""Maximum number of pairs of pages that are compared; an answer's further pages are invented."""
 
 
 class PreparedTexts(NamedTuple):
@@ -507,7 +505,7 @@ class TextCer(Metric):
 
 def _most_pages(references: int) -> int:
     """Return how many pages of an answer are compared with so many of the ground truth."""
-    return max(1, MAX_PAIRS // max(1, references))
+    return max(1, MAX_PAGE_PAIRS // max(1, references))
 
 
 def _micro(errors: float, length: float) -> float:

@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from xml.parsers import expat
 
+from hdbench.common.bounds import MAX_XML_TEXT
 from hdbench.errors import HdbenchError
 from hdbench.scoring.equality import OF_TRANSCRIPTIONS, Normalizer, normalizer
 from hdbench.scoring.options import one_of
 
 # The texts of a ground truth, each beside its counterpart in an answer
 
-MAX_XML = 2**20
-"""Maximum number of characters in a text that is parsed as XML."""
 
 NUMBERED = re.compile(r"(.*?)([1-9][0-9]*)", re.ASCII)
 
@@ -113,7 +112,7 @@ def is_xml(text: str | None) -> bool:
         >>> is_xml("<a>x</a>"), is_xml("<a>"), is_xml("<!DOCTYPE a><a/>")
         (True, False, False)
     """
-    if not text or len(text) > MAX_XML:
+    if not text or len(text) > MAX_XML_TEXT:
         return False
     parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = _refuse

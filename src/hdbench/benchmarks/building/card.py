@@ -19,6 +19,7 @@ from hdbench.benchmarks.markdown import as_code, as_text, fill, markdown_templat
 from hdbench.benchmarks.provenance import AUDITED, BLIND, IMPORTED, Provenance
 from hdbench.benchmarks.spec import MEDIA_KEYS, TRUTH, TRUTHS, BenchmarkSpec
 from hdbench.common import pdf
+from hdbench.common.bounds import MAX_FRONT
 from hdbench.common.folder_files import MissingFileError, text_in
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.names import check_name
@@ -39,11 +40,6 @@ _DESCRIPTIONS = {
 
 CARD = "README.md"
 
-MAX_FRONT = 2**20
-"""Maximum number of characters of a card's YAML; reading 1 MiB takes seconds."""
-
-MAX_KEYS = 10_000
-"""Maximum number of keys and values in the YAML of a card."""
 
 _WORDS = ("name", "version", "metric", "headline", "media", "split", "licence")
 """Keys of `benchmark.yaml` whose values are words."""
@@ -247,7 +243,7 @@ def front_matter(front: str) -> Any:
     """
     if len(front) > MAX_FRONT:
         raise ValueError(Message("larger than {most} MiB", most=MAX_FRONT >> 20))
-    return parse_yaml(front, MAX_KEYS)
+    return parse_yaml(front)
 
 
 def card_yaml(front: str, path: Path) -> dict[str, Any]:

@@ -33,7 +33,8 @@ from hdbench.benchmarks.spec import (
     UrlSource,
     read_spec,
 )
-from hdbench.common.folder_files import MAX_TEXT, bytes_in, file_in, text_in
+from hdbench.common.bounds import MAX_MEDIA_FILE, MAX_TEXT_FILE
+from hdbench.common.folder_files import bytes_in, file_in, text_in
 from hdbench.common.jsonio import EXACT, read_jsonl
 from hdbench.common.names import bare, did_you_mean
 from hdbench.common.validation import read_yaml, validate
@@ -44,9 +45,6 @@ SCRIPT = "build.py"
 """The program that makes a recipe's rows."""
 
 REGISTRY = "registry.txt"
-
-MAX_FILE = 2**30
-"""Maximum number of bytes of a further file, the same as of an image."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +161,8 @@ class Recipe:
             return {name: contents[name] for name in self.spec.files}
         names = [name for name in self.spec.files if (self.plain_folder / name).exists()]
         return {
-            Path(name).name: bytes_in(self.folder, self._plain(name), MAX_FILE) for name in names
+            Path(name).name: bytes_in(self.folder, self._plain(name), MAX_MEDIA_FILE)
+            for name in names
         }
 
     def rows(self, source: SourceFiles) -> Iterator[RecipeRow]:
@@ -300,7 +299,9 @@ def find_recipe(name: str, *, sample: bool = False, run_script: bool = False) ->
     spec = read_spec(file_in(folder, "benchmark.yaml"))
     errata = Errata()
     if (folder / ERRATA).exists():
-        errata = validate(Errata, read_yaml(file_in(folder, ERRATA), MAX_TEXT), folder / ERRATA)
+        errata = validate(
+            Errata, read_yaml(file_in(folder, ERRATA), MAX_TEXT_FILE), folder / ERRATA
+        )
         check_owners(spec, errata.corrections, folder / ERRATA)
     if sample:
         if not (folder / "sample" / METADATA).exists():
@@ -348,7 +349,7 @@ def read_registry(folder: Path) -> dict[str, str]:
     """
     registry = {}
     path = folder / REGISTRY
-    for number, line in enumerate(text_in(folder, REGISTRY, MAX_FILE).splitlines(), 1):
+    for number, line in enumerate(text_in(folder, REGISTRY, MAX_MEDIA_FILE).splitlines(), 1):
         file, _, sha256 = line.rpartition(" ")
         is_here = file and not PurePosixPath(file).is_absolute() and ".." not in file.split("/")
         if not is_here or (len(sha256) != SHA256_DIGITS and sha256 != "-"):

@@ -11,6 +11,7 @@ from hdbench.answers.cells import FAULTS, MISSING
 from hdbench.answers.tables import Table
 from hdbench.benchmarks import sample
 from hdbench.collections.new.truth_files import open_truth
+from hdbench.common.bounds import MAX_ID, MAX_POPULATION, MAX_STRATA
 from hdbench.common.grouping import grouped
 from hdbench.common.names import did_you_mean
 from hdbench.common.os_errors import read_errors
@@ -18,11 +19,6 @@ from hdbench.errors import HdbenchError, Message
 
 # The population that a sample is drawn from
 
-MAX_ITEMS = 1_000_000
-"""Maximum number of items of a population."""
-
-MAX_ID = 1_000
-"""Maximum number of characters in an id."""
 
 ID_TITLES = ("id", "file_name", "filename", "file", "datei", "dateiname", "image", "bild", "scan")
 """Titles of the column that has the ids, in this order; without any of them it is the first."""
@@ -57,9 +53,11 @@ def read_population(path: Path, header_rows: str | None = None) -> Population:
     """
     with read_errors(path):
         population = _table(path, header_rows)
-    if len(population.ids) > MAX_ITEMS:
+    if len(population.ids) > MAX_POPULATION:
         raise HdbenchError(
-            "{place}: more than {most:,} items: draw from parts of it", place=path, most=MAX_ITEMS
+            "{place}: more than {most:,} items: draw from parts of it",
+            place=path,
+            most=MAX_POPULATION,
         )
     return population
 
@@ -127,8 +125,6 @@ LEAST = 2
 """Minimum number of items drawn from a stratum that has that many: one item does not show how
 much the items of a stratum differ."""
 
-MAX_STRATA = 1_000
-"""Maximum number of strata."""
 
 Values = tuple[str | None, ...]
 

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from PIL import Image
 
 from hdbench.common import pdf
-from hdbench.common.bounds import MAX_OUTER
+from hdbench.common.bounds import MAX_OUTER, MAX_PAGES, MAX_PIXELS
 from hdbench.common.extras import MissingExtraError
 from hdbench.common.names import check_name
 from hdbench.common.pictures import FORMATS
@@ -36,11 +36,6 @@ KINDS: dict[str, Kind] = {**dict.fromkeys(IMAGES, "image"), ".pdf": "pdf", ".txt
 OTHER_IMAGES = frozenset({".heic", ".heif", ".avif", ".gif", ".bmp", ".jp2", ".psd", ".svg"})
 """Extensions of images that cannot be used, but could be exported."""
 
-MAX_PIXELS = 150_000_000
-"""Maximum number of pixels of an image: an A3 page at 600 dpi has about 70 million."""
-
-MAX_PAGES = 1_000
-"""Maximum number of pages of an item."""
 
 MAX_SHOWN = 5
 """Maximum number of unusable files that an error names."""

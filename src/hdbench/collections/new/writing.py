@@ -27,6 +27,7 @@ from hdbench.collections.new.rules import find_like
 from hdbench.collections.new.truth_files import open_truth
 from hdbench.collections.truth.media import CollectionMedia
 from hdbench.collections.truth.metadata import Metadata
+from hdbench.common.bounds import MAX_TEXT_ITEM
 from hdbench.common.folder_files import MissingFileError, RefusedFileError, file_in
 from hdbench.common.jsonio import write_json
 from hdbench.common.os_errors import read_errors, write_errors
@@ -34,9 +35,6 @@ from hdbench.common.pictures import FORMATS
 from hdbench.common.progress import progress
 from hdbench.common.writing import full_disk_errors, make_folder, move
 from hdbench.errors import HdbenchError, Message, is_full, shortened
-
-MAX_TEXT = 2**20
-"""Maximum number of bytes of a text item."""
 
 
 def write_collection(plan: CollectionPlan, out: Path = Path()) -> Path:
@@ -155,9 +153,11 @@ def text_of_item(path: Path) -> str:
     Raises:
         HdbenchError: it is too long, or not UTF-8.
     """
-    if path.stat().st_size > MAX_TEXT:
+    if path.stat().st_size > MAX_TEXT_ITEM:
         raise HdbenchError(
-            "{place}: more than {most:,} bytes: divide it into items", place=path, most=MAX_TEXT
+            "{place}: more than {most:,} bytes: divide it into items",
+            place=path,
+            most=MAX_TEXT_ITEM,
         )
     try:
         return path.read_text(encoding="utf-8-sig")

@@ -11,9 +11,10 @@ from PIL import Image, UnidentifiedImageError
 
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.common import pdf
+from hdbench.common.bounds import MAX_MEDIA_FILE, MAX_PAGES
 from hdbench.common.folder_files import MissingFileError, RefusedFileError, file_in
 from hdbench.common.jsonio import read_jsonl
-from hdbench.common.pictures import FORMATS, MAX_BYTES, in_rgb, thumbnail
+from hdbench.common.pictures import FORMATS, in_rgb, thumbnail
 from hdbench.errors import HdbenchError, Message, os_reason
 
 SHOWN_AS = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "GIF": "image/gif"}
@@ -24,9 +25,6 @@ PDF_PIXELS = 2_400
 
 THUMBNAIL = 400
 """Maximum width of a small picture in pixels."""
-
-MAX_PAGES = 1_000
-"""Maximum number of pages of a PDF."""
 
 
 class BrowserImage(NamedTuple):
@@ -183,13 +181,13 @@ def _is_pdf(files: list[Any]) -> bool:
 
 
 def _image(path: Path) -> BrowserImage:
-    if path.stat().st_size > MAX_BYTES:
-        raise HdbenchError("larger than {most} GiB", most=MAX_BYTES >> 30)
+    if path.stat().st_size > MAX_MEDIA_FILE:
+        raise HdbenchError("larger than {most} GiB", most=MAX_MEDIA_FILE >> 30)
     with path.open("rb") as file, Image.open(file, formats=FORMATS) as image:
         if image.format not in SHOWN_AS:
             return _png(in_rgb(image))
         file.seek(0)
-        return BrowserImage(file.read(MAX_BYTES), SHOWN_AS[image.format])
+        return BrowserImage(file.read(MAX_MEDIA_FILE), SHOWN_AS[image.format])
 
 
 def _pdf_page(path: Path, number: int) -> BrowserImage:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
+from hdbench.common.bounds import MAX_ITEM_PAIRS, MAX_KEPT_LENGTH, MAX_KEPT_PATHS
 from hdbench.errors import HdbenchError
 from hdbench.scoring.equality import Normalizer, check_form
 from hdbench.scoring.records.values import Comparator
@@ -160,13 +161,6 @@ def by_pattern(option: str, value: Any, default: Value, read: Any) -> Patterns[V
 
 ListMode = Literal["aligned", "ordered", "position"]
 
-MAX_KEPT = 10_000
-MAX_KEPT_LENGTH = 200
-"""Maximum number of paths that are kept, and of their characters: answers can have any keys."""
-
-MAX_PAIRS = 25_000_000
-"""Maximum number of pairs of items that are looked at: 5,000 items in each of two lists."""
-
 
 @dataclass
 class PathRules:
@@ -213,7 +207,7 @@ class PathRules:
         if rule is None:
             whole = (*segments, *segments_of_escaped(path))
             rule = self.compare[whole], self.threshold[whole]
-            if len(self._fields) < MAX_KEPT:
+            if len(self._fields) < MAX_KEPT_PATHS:
                 self._fields[segments, path] = rule
         return rule
 
@@ -228,7 +222,7 @@ class PathRules:
         checks = self._checks.get(key)
         if checks is None:
             checks = tuple(Check(path, *self.of_field(segments, path)) for path in key[1])
-            if len(self._checks) < MAX_KEPT:
+            if len(self._checks) < MAX_KEPT_PATHS:
                 self._checks[key] = checks
         return checks
 
@@ -318,7 +312,7 @@ class Path:
         self, key: str | int | None, text: str, segment: str, base: tuple[str, ...]
     ) -> "Path":
         path = Path(self._rules, text, (*self.segments, segment), base, self.lists)
-        if len(text) <= MAX_KEPT_LENGTH and self._rules.kept < MAX_KEPT:
+        if len(text) <= MAX_KEPT_LENGTH and self._rules.kept < MAX_KEPT_PATHS:
             self._rules.kept += 1
             self.below[key] = path
             if isinstance(key, str) and not (path.ignored or path.steps):
@@ -404,7 +398,7 @@ def in_order(items: Sequence[Record], rules: PathRules) -> list[Record]:
 
 def most_compared(number: int) -> int:
     """How many items of a list in an answer are compared with a number of the ground truth's."""
-    return max(1, MAX_PAIRS // number)
+    return max(1, MAX_ITEM_PAIRS // number)
 
 
 def canonical(value: Any) -> str:

@@ -21,8 +21,9 @@ from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
 from hdbench.answers.text import read_text
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common import processes
+from hdbench.common.bounds import MAX_THUMBNAIL_PIXELS
 from hdbench.common.jsonio import write_json
-from hdbench.common.pictures import BUILT_FORMATS, MAX_PIXELS, thumbnail
+from hdbench.common.pictures import BUILT_FORMATS, thumbnail
 from hdbench.common.texts import translated
 from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError, Message
@@ -368,7 +369,7 @@ def _image_format(path: Path) -> str:
             "{place}: not a readable image: take a {forms} of at most {most} million pixels",
             place=path.name,
             forms=", ".join(BUILT_FORMATS),
-            most=MAX_PIXELS // 10**6,
+            most=MAX_THUMBNAIL_PIXELS // 10**6,
         ) from error
     return image_format
 

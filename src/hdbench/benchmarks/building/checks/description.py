@@ -15,7 +15,8 @@ from hdbench.benchmarks.building.checks.problems import (
     without_place,
 )
 from hdbench.benchmarks.building.licences import OPEN_LICENCES, UNSTATED, unusable
-from hdbench.benchmarks.spec import MAX_BYTES, MEDIA_KEYS, BenchmarkSpec, ColumnType
+from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, ColumnType
+from hdbench.common.bounds import MAX_TEXT_FILE
 from hdbench.common.names import bare, nearest
 from hdbench.common.validation import read_yaml, why_unfit
 from hdbench.errors import HdbenchError, Message
@@ -84,8 +85,8 @@ def _read(path: Path, problems: Problems) -> dict[Any, Any] | None:
     if not is_usable(path.parent, DESCRIPTION, problems, DESCRIPTION):
         return None
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise HdbenchError("larger than {most} MiB", most=MAX_BYTES >> 20)
+        if path.stat().st_size > MAX_TEXT_FILE:
+            raise HdbenchError("larger than {most} MiB", most=MAX_TEXT_FILE >> 20)
         description = read_yaml(path)
         if not isinstance(description, dict):
             raise HdbenchError("does not hold keys with values")

@@ -17,8 +17,8 @@ from hdbench.benchmarks.building.checks.problems import Example, Problems
 from hdbench.benchmarks.building.checks.values import RowPlace
 from hdbench.benchmarks.building.media import IMAGE_SUFFIXES, MEDIA_FOLDERS
 from hdbench.common import pdf
+from hdbench.common.bounds import MAX_MEDIA_FILE
 from hdbench.common.folder_files import RefusedFileError, file_in
-from hdbench.common.pictures import MAX_BYTES
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError, Message, escaped, os_reason
 
@@ -201,8 +201,8 @@ def _pdf(path: Path) -> MediaFile | _Unusable:
 
 def _read(path: Path) -> bytes | _Unusable:
     try:
-        if path.stat().st_size > MAX_BYTES:
-            return _Unusable("media_too_large", {"most": MAX_BYTES >> 30})
+        if path.stat().st_size > MAX_MEDIA_FILE:
+            return _Unusable("media_too_large", {"most": MAX_MEDIA_FILE >> 30})
         return path.read_bytes()
     except OSError as error:
         return _Unusable("media_unreadable", {"why": os_reason(error)})

@@ -10,6 +10,7 @@ from string import Formatter
 from typing import Any, Literal, NamedTuple
 
 from hdbench.benchmarks.benchmark import METADATA
+from hdbench.common.bounds import MAX_ALIKE
 from hdbench.common.folder_files import MissingFileError, RefusedFileError, file_in
 from hdbench.common.texts import read_texts
 from hdbench.errors import HdbenchError, Message, escaped, joined
@@ -19,9 +20,6 @@ Severity = Literal["error", "warning"]
 EXAMPLES = 5
 """Number of examples that are kept of a problem, by default."""
 
-MAX_ALIKE = 100
-"""Maximum number of different problems of one kind that are kept. A file of fields with made-up
-names has one for each of them, and they must not hide what else is wrong."""
 
 _SHOWN = 80
 """Maximum number of characters shown of a value or name."""

@@ -41,7 +41,7 @@ from hdbench.benchmarks.provenance import (
     is_provenance,
 )
 from hdbench.benchmarks.spec import MEDIA_KEYS, PUBLISHED, TRUTH
-from hdbench.common.bounds import MAX_LINE
+from hdbench.common.bounds import MAX_COST, MAX_LINE, MAX_TRIED, MAX_UNFIT
 from hdbench.common.jsonio import EXACT, parse_line
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError, Message
@@ -49,21 +49,12 @@ from hdbench.scoring.metric import Metric, MissingFieldsError
 
 # Checks of the ground truths: against the schema, and against the metric
 
-MAX_UNFIT = 2_000
-"""Maximum number of ground truths in which each violation of the schema is found. Others that do
-not keep to it are only counted."""
-
-MAX_TRIED = 500
-"""Maximum number of fields that are tested for whether the metric scores them."""
 
 ALL_UNTIL = 2_000
 ONE_IN = 50
 """This many ground truths are all scored against themselves, then one in this many, and those that
 have a new field: scoring takes longer than all else."""
 
-MAX_COST = 50_000_000
-"""Maximum of the squares of the numbers of values in the ground truths that are scored: the items
-of two lists are compared each with each. It takes some seconds."""
 
 _UNREADABLE = (HdbenchError, LookupError, TypeError, ValueError, AttributeError)
 """Exceptions that a metric may raise if a ground truth does not have the form that it expects."""

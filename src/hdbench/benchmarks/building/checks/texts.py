@@ -11,7 +11,7 @@ from hdbench.benchmarks.building.checks.problems import Example, Problems, is_us
 from hdbench.benchmarks.building.errata import ERRATA
 from hdbench.benchmarks.markdown import PlaceholderError, fill
 from hdbench.benchmarks.spec import BenchmarkSpec
-from hdbench.common.folder_files import MAX_TEXT
+from hdbench.common.bounds import MAX_TEXT_FILE
 from hdbench.errors import HdbenchError, os_reason
 
 PROMPT, SCHEMA, CHANGELOG = "prompt.txt", "answer.schema.json", "CHANGELOG.md"
@@ -62,9 +62,9 @@ def _read(folder: Path, name: str, problems: Problems, case: str = "") -> str | 
         return None
     path = folder / name
     try:
-        if path.stat().st_size <= MAX_TEXT:
+        if path.stat().st_size <= MAX_TEXT_FILE:
             return path.read_text(encoding="utf-8")
-        problems.add("file_unusable.size", file=name, most=MAX_TEXT >> 20)
+        problems.add("file_unusable.size", file=name, most=MAX_TEXT_FILE >> 20)
     except OSError as error:
         problems.add("file_unusable.reading", file=name, why=os_reason(error))
     except UnicodeDecodeError as error:

@@ -11,16 +11,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from hdbench.benchmarks.building.checks.problems import EXAMPLES, Example, Problems, shown
+from hdbench.common.bounds import MAX_DISTINCT, MAX_FIELDS, MAX_NEAR, MAX_TRUTH_VALUES
 from hdbench.errors import Message
-
-MAX_FIELDS = 2_000
-"""Maximum number of fields that are looked at. Folders with more use values as names."""
-
-MAX_DISTINCT = 20_000
-"""Maximum number of different values kept of a field: with more, it is not a vocabulary."""
-
-MAX_LEAVES = 10_000
-"""Maximum number of values that are looked at in one ground truth."""
 
 FREQUENT = 5
 """Minimum occurrences of a value that others may be misspellings of."""
@@ -71,9 +63,9 @@ def dotted(path: FieldPath) -> str:
 
 
 def nodes_of(truth: dict[str, Any]) -> Iterator[tuple[FieldPath, Any]]:
-    """Yield the values in a ground truth at any depth, at most `MAX_LEAVES`."""
+    """Yield the values in a ground truth at any depth, at most `MAX_TRUTH_VALUES`."""
     waiting: list[tuple[FieldPath, Any]] = [((), truth)]
-    for _ in range(MAX_LEAVES):
+    for _ in range(MAX_TRUTH_VALUES):
         if not waiting:
             return
         path, value = waiting.pop()
@@ -83,7 +75,7 @@ def nodes_of(truth: dict[str, Any]) -> Iterator[tuple[FieldPath, Any]]:
             waiting += [((*path, name), inner) for name, inner in value.items()][::-1]
         elif isinstance(value, list):
             inner_path = (*path, "[]")
-            waiting += [(inner_path, inner) for inner in value[:MAX_LEAVES]][::-1]
+            waiting += [(inner_path, inner) for inner in value[:MAX_TRUTH_VALUES]][::-1]
 
 
 def is_blank(value: Any) -> bool:
@@ -207,8 +199,6 @@ class FieldValues:
 
 # Values that are nearly the same as others: slips of the pen or the keyboard
 
-MAX_COMPARED = 20_000_000
-"""Maximum number of comparisons of a field's values; they take seconds."""
 
 _SHORT, _LONG = 5, 9
 """Values shorter than the first must match but for case and blanks; from the second on, two edits
@@ -249,7 +239,7 @@ def near_values(once: Sequence[str], frequent: Sequence[str]) -> Iterator[tuple[
         same_form = by_length[len(form), _digits(form)]
         same_form.forms.append(form)
         same_form.positions.append(position)
-    budget = MAX_COMPARED
+    budget = MAX_NEAR
     for value in once:
         form = _form(value)
         most, digits = edits(len(form)), _digits(form)

@@ -1,7 +1,6 @@
 """Values that have to be read once more, as a reading contradicts what the runs say."""
 
-from hdbench.collections.trust.learned_files import read_learned
-from hdbench.collections.trust.learning import second_reading
+from hdbench.collections.trust.learning import read_learned, second_reading
 from hdbench.collections.trust.plan import read_plan
 from hdbench.collections.truth.readings import CheckedValues
 

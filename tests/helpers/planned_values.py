@@ -11,7 +11,7 @@ from hdbench.collections.trust.acceptance import apply
 from hdbench.collections.trust.control import check_control, read_control
 from hdbench.collections.trust.decision import decide
 from hdbench.collections.trust.fields import value_of
-from hdbench.collections.trust.learned_files import learn_once, open_verification, read_learned
+from hdbench.collections.trust.learning import learn_once, open_verification, read_learned
 from hdbench.collections.trust.plan import PlanOptions, make_plan, read_plan, write_plan
 from hdbench.collections.trust.runs import fields_called
 from hdbench.collections.truth.events import Reading

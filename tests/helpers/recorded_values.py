@@ -10,13 +10,13 @@ import numpy as np
 
 from hdbench.collections.trust.cuts import BILLION, choose_cuts, walk_cuts
 from hdbench.collections.trust.fields import chosen_fields, texts_of
-from hdbench.collections.trust.learning import probabilities_of
 from hdbench.collections.trust.probabilities import (
     ChosenValues,
     Scales,
     chosen_values,
     columns_of,
     names_of_columns,
+    probabilities_of,
 )
 from hdbench.collections.trust.runs import Runs, fields_called, opened_run
 from hdbench.collections.truth.events import Reading, ValueKey

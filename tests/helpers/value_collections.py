@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hdbench.collections.trust.cuts import BILLION, choose_cuts, draw_second, walk_cuts
+from hdbench.collections.trust.cuts import BILLION, choose_cuts, walk_cuts
+from hdbench.collections.trust.sample import draw_second
 from hdbench.statistics.share_of_unread import allowed, limit_holds
 
 TENTH = Fraction(1, 10)

@@ -11,14 +11,7 @@ import pytest
 from helpers.invented_cards import MODELS
 from helpers.people_files import add_events
 from helpers.waiting import until
-from home.collections import (
-    NAME,
-    Cards,
-    make_collection,
-    read_values,
-    write_run,
-    write_scans,
-)
+from home.collections import NAME, Cards, make_collection, read_values, write_run, write_scans
 from starlette.testclient import TestClient
 
 from hdbench.benchmarks.benchmark import load_benchmark
@@ -30,7 +23,7 @@ from hdbench.collections.home.rendering import said
 from hdbench.collections.home.state import CollectionStage
 from hdbench.collections.trust.folder import WORK_LIST
 from hdbench.collections.trust.plan import PlanOptions, make_plan, write_plan
-from hdbench.collections.trust.working import AppliedWorkList
+from hdbench.collections.trust.work_list import AppliedWorkList
 from hdbench.collections.truth.events import WorkedValue
 from hdbench.errors import HdbenchError
 

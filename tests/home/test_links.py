@@ -15,8 +15,8 @@ from home.test_decisions import HERE, Opened
 from hdbench.collections.home.collection import opened
 from hdbench.collections.trust.control import check_control
 from hdbench.collections.trust.decision import decide
-from hdbench.collections.trust.learned_files import learn_once
-from hdbench.collections.trust.worked_table import take_in
+from hdbench.collections.trust.learning import learn_once
+from hdbench.collections.trust.work_list import take_in
 from hdbench.collections.truth.double import read_double
 from hdbench.collections.truth.store import Store
 from hdbench.errors import HdbenchError

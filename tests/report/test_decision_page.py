@@ -11,7 +11,7 @@ from report.test_page import Page
 
 from hdbench.collections.trust import decision_page as pages
 from hdbench.collections.trust.decision_file import Decision
-from hdbench.collections.trust.work import work_left
+from hdbench.collections.trust.outlook import work_left
 from hdbench.errors import HdbenchError
 
 HOSTILE = '"><script>window.attacked = true</script>\u202e{x}'

@@ -30,7 +30,7 @@ from hdbench.collections.home.collection import key_of
 from hdbench.collections.new.plan import CollectionRequest, make_plan, read_sources
 from hdbench.collections.new.writing import write_collection
 from hdbench.collections.trust.decision_page import write_decision_page
-from hdbench.collections.trust.work import work_left
+from hdbench.collections.trust.outlook import work_left
 from hdbench.collections.truth.events import Double, now
 from hdbench.collections.truth.store import Store
 from hdbench.space.texts import translations

@@ -11,7 +11,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.collections.trust.acceptance import apply
 from hdbench.collections.trust.cuts import BILLION
 from hdbench.collections.trust.folder import only_process
-from hdbench.collections.trust.learned_files import read_learning
+from hdbench.collections.trust.learning import read_learning
 from hdbench.collections.trust.plan import read_plan
 from hdbench.errors import HdbenchError
 

@@ -11,11 +11,11 @@ from reference import learned as naive
 
 from hdbench.collections.trust import probabilities
 from hdbench.collections.trust.cuts import BILLION
-from hdbench.collections.trust.learning import probabilities_of
 from hdbench.collections.trust.probabilities import (
     chosen_values,
     columns_of,
     names_of_columns,
+    probabilities_of,
     scales_of,
     shape_of,
 )

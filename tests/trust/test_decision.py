@@ -7,7 +7,7 @@ from helpers.planned_cards import RIGHT
 from helpers.planned_values import PlannedValues
 
 from hdbench.collections.trust.decision import decide
-from hdbench.collections.trust.learned_files import read_learning
+from hdbench.collections.trust.learning import read_learning
 
 
 class Alike(PlannedValues):

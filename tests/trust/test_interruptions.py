@@ -11,7 +11,7 @@ from helpers.planned_values import PlannedValues
 from helpers.small_disk import FORMS, is_saved, small_disk
 
 from hdbench.collections.trust import acceptance
-from hdbench.collections.trust.learned_files import LEARNED, PROBABILITIES, learn_once
+from hdbench.collections.trust.learning import LEARNED, PROBABILITIES, learn_once
 
 pytestmark = pytest.mark.nightly
 

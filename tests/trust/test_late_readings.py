@@ -2,7 +2,7 @@
 
 from helpers.single_values import ReadCatalogue
 
-from hdbench.collections.trust.learned_files import read_learned
+from hdbench.collections.trust.learning import read_learned
 from hdbench.collections.trust.plan import read_plan
 
 

@@ -14,7 +14,7 @@ from hdbench.collections.trust.control import read_control
 from hdbench.collections.trust.delivery import finish
 from hdbench.collections.trust.folder import read_applied
 from hdbench.collections.trust.origins import doubtful_values
-from hdbench.collections.trust.working import AppliedWorkList
+from hdbench.collections.trust.work_list import AppliedWorkList
 from hdbench.collections.truth.events import ValueKey, WorkedValue
 
 pytestmark = pytest.mark.slow

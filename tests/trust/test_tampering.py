@@ -10,10 +10,15 @@ import yaml
 from helpers.planned_values import PlannedValues
 
 from hdbench.collections.trust.control import ControlSample, check_control
-from hdbench.collections.trust.learned_files import PROBABILITIES, learn_once, read_learned
-from hdbench.collections.trust.learning import Learned, learned_again
+from hdbench.collections.trust.decision import verify_decision
+from hdbench.collections.trust.learning import (
+    PROBABILITIES,
+    Learned,
+    learn_once,
+    learned_again,
+    read_learned,
+)
 from hdbench.collections.trust.plan import Plan, read_plan, write_plan
-from hdbench.collections.trust.verifying import verify_decision
 from hdbench.errors import HdbenchError
 
 pytestmark = pytest.mark.nightly

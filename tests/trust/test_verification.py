@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from reference import learned as naive
 from scipy import stats
 
-from hdbench.collections.trust.cuts import BILLION, UNANSWERED, choose_cuts, draw_second, walk_cuts
-from hdbench.collections.trust.plan import draw_first
+from hdbench.collections.trust.cuts import BILLION, UNANSWERED, choose_cuts, walk_cuts
+from hdbench.collections.trust.sample import draw_first, draw_second
 
 TENTH = Fraction(1, 10)
 

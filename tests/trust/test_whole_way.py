@@ -12,7 +12,7 @@ from helpers.single_values import ReadCatalogue
 from playwright.sync_api import expect
 
 from hdbench.collections.trust.decision_file import read_decision
-from hdbench.collections.trust.learned_files import read_learned
+from hdbench.collections.trust.learning import read_learned
 from hdbench.collections.trust.plan import read_plan
 
 pytestmark = pytest.mark.nightly

@@ -4,13 +4,13 @@ import pytest
 from helpers.single_values import CUT, DECISION, FAILED, NOTHING, STAGE, made
 
 from hdbench.collections.trust.control import Controlled
+from hdbench.collections.trust.outlook import work_left
 from hdbench.collections.trust.sentences import (
     control_sentences,
     sentences,
     warning_in_words,
     worry,
 )
-from hdbench.collections.trust.work import work_left
 
 
 def said(decision, language="en"):

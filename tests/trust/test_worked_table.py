@@ -11,7 +11,7 @@ from trust.collection import RUNS, Collection, truth
 
 from hdbench.collections.trust.delivery import finish
 from hdbench.collections.trust.folder import read_applied
-from hdbench.collections.trust.worked_table import take_in
+from hdbench.collections.trust.work_list import take_in
 from hdbench.collections.truth.events import WorkedValue
 from hdbench.collections.truth.work_list import WorkedValues
 from hdbench.errors import HdbenchError

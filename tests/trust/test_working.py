@@ -10,7 +10,7 @@ from trust.collection import FIELDS, Collection, values
 
 from hdbench.collections.trust.folder import read_applied
 from hdbench.collections.trust.origins import doubtful_values
-from hdbench.collections.trust.working import AppliedWorkList, is_work_list
+from hdbench.collections.trust.work_list import AppliedWorkList, is_work_list
 from hdbench.collections.truth.work_list import Candidate, EntryField, WorkedValues
 from hdbench.errors import HdbenchError
 

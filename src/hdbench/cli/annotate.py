@@ -9,8 +9,7 @@ import typer
 from hdbench.cli.arguments import Annotator, Port
 from hdbench.cli.terminal import localized, page_language, say, say_notes
 from hdbench.collections.trust.blind_reading import values_to_read
-from hdbench.collections.trust.work_list import read_listed
-from hdbench.collections.trust.working import AppliedWorkList, is_work_list
+from hdbench.collections.trust.work_list import AppliedWorkList, is_work_list, read_listed
 from hdbench.collections.truth.choice_pages import AuditPage, WorkPage
 from hdbench.collections.truth.double import read_double
 from hdbench.collections.truth.editor import Editor

@@ -11,8 +11,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import PlanPaths, split_benchmark_and_one
 from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line, say
 from hdbench.collections.trust.acceptance import apply as apply_plan
-from hdbench.collections.trust.acceptance import why_to_look
-from hdbench.collections.trust.folder import CONTROL, WORK_LIST, Applied
+from hdbench.collections.trust.folder import CONTROL, WORK_LIST, Applied, why_to_look
 from hdbench.collections.trust.origins import doubtful_values
 from hdbench.collections.trust.plan import read_plan
 from hdbench.collections.truth.events import ValueKey

@@ -20,10 +20,10 @@ from hdbench.collections.trust.cuts import BILLION
 from hdbench.collections.trust.decision import decide
 from hdbench.collections.trust.decision_file import Decision, ReadCut
 from hdbench.collections.trust.decision_page import check_page, write_decision_page
+from hdbench.collections.trust.outlook import Work, work_left
 from hdbench.collections.trust.plan import read_plan
 from hdbench.collections.trust.seals import check_replaceable
 from hdbench.collections.trust.sentences import sentences, warning_in_words, worry
-from hdbench.collections.trust.work import Work, work_left
 from hdbench.common.jsonio import write_json
 from hdbench.common.printing import heading
 from hdbench.common.texts import current_language

@@ -10,8 +10,8 @@ from rich.console import Console
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import Runs, names_in, required_benchmark, split_benchmark
 from hdbench.cli.terminal import localized, print_line
-from hdbench.collections.trust.learned_files import check_place
-from hdbench.collections.trust.outlook import likely_in_words, likely_shares
+from hdbench.collections.trust.learning import check_place
+from hdbench.collections.trust.outlook import SECONDS_PER_VALUE, likely_in_words, likely_shares
 from hdbench.collections.trust.plan import (
     DEFAULT_LEARN,
     DEFAULT_VERIFY,
@@ -23,7 +23,6 @@ from hdbench.collections.trust.plan import (
     make_plan,
     write_plan,
 )
-from hdbench.collections.trust.work import SECONDS_PER_VALUE
 from hdbench.common.letters import Case
 from hdbench.common.printing import printable
 from hdbench.common.texts import time_message

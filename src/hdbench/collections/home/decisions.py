@@ -30,13 +30,21 @@ from hdbench.collections.trust.folder import (
     read_applied,
     read_begun,
 )
-from hdbench.collections.trust.learned_files import PROBABILITIES, learned_file, read_learned
-from hdbench.collections.trust.learning import second_reading
+from hdbench.collections.trust.learning import (
+    PROBABILITIES,
+    learned_file,
+    read_learned,
+    second_reading,
+)
 from hdbench.collections.trust.origins import doubtful_values
-from hdbench.collections.trust.outlook import likely_in_words, likely_shares
+from hdbench.collections.trust.outlook import (
+    SECONDS_PER_VALUE,
+    likely_in_words,
+    likely_shares,
+    work_left,
+)
 from hdbench.collections.trust.plan import Plan, PlanOptions, make_plan, read_plan, write_plan
 from hdbench.collections.trust.seals import kind_of
-from hdbench.collections.trust.work import SECONDS_PER_VALUE, work_left
 from hdbench.collections.truth.reading_queue import ReadingStage
 from hdbench.collections.truth.readings import CheckedValues
 from hdbench.collections.truth.work_list import WorkedValues

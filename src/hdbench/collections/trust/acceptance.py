@@ -1,4 +1,4 @@
-"""Applying a decision to all items: values that are accepted, and values that people look at."""
+"""`hdbench trust apply`: which values of all items are accepted, and which ones people look at."""
 
 import datetime
 import hashlib
@@ -22,10 +22,14 @@ from hdbench.collections.trust.decision_file import Decision
 from hdbench.collections.trust.fields import value_of
 from hdbench.collections.trust.folder import (
     APPLIED,
+    BELOW,
     CHECK,
     CHECKED,
     CONTROL,
     DECISION,
+    LEFT_OUT,
+    NO_ANSWER,
+    NOT_READ,
     SEALS,
     TAKEN,
     VALUES,
@@ -38,9 +42,9 @@ from hdbench.collections.trust.folder import (
     read_applied,
     write_applied,
 )
-from hdbench.collections.trust.learned_files import read_learning
-from hdbench.collections.trust.learning import Learning, outcomes_of
+from hdbench.collections.trust.learning import Learning, read_learning
 from hdbench.collections.trust.ledger import Ledger
+from hdbench.collections.trust.outcomes import outcomes_of
 from hdbench.collections.trust.plan import Plan
 from hdbench.collections.trust.runs import Judged, Runs, opened_runs
 from hdbench.collections.trust.work_list import as_cell, write_listed
@@ -53,22 +57,7 @@ from hdbench.common.letters import text_of
 from hdbench.common.progress import progress
 from hdbench.common.regular_files import file_sha256
 from hdbench.common.writing import append, whole_file
-from hdbench.errors import HdbenchError, Message, write_reason
-
-NO_ANSWER = Message("no answer")
-LEFT_OUT = Message("field left out")
-BELOW = Message("score below threshold")
-NOT_READ = Message("people could not read it, or do not agree")
-REASONS = (NO_ANSWER, LEFT_OUT, BELOW, NOT_READ)
-"""Reasons to have a person look at a value."""
-
-_IN_WORDS: Mapping[str, Message] = {LEFT_OUT: Message("field without accepted values")}
-
-
-def why_to_look(reason: str) -> Message:
-    """Return a reason as people are told it: in files, it stays as it was first called."""
-    return _IN_WORDS.get(reason) or Message(reason)
-
+from hdbench.errors import HdbenchError, write_reason
 
 SCORE_DIGITS = 9
 """Number of decimals of a score, which is 1 minus a learned probability, which has so many."""

@@ -7,14 +7,15 @@ from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.benchmarks.building.archive import CHECKSUMS
 from hdbench.collections.trust.control import ControlSample, read_drawn
 from hdbench.collections.trust.folder import DECISION, read_begun
-from hdbench.collections.trust.learned_files import (
+from hdbench.collections.trust.learning import (
+    check_items,
     check_planned,
     is_learned,
     learn_once,
     open_verification,
     read_learned,
+    second_reading,
 )
-from hdbench.collections.trust.learning import check_items, second_reading
 from hdbench.collections.trust.ledger import Ledger
 from hdbench.collections.trust.plan import Plan, read_plan
 from hdbench.collections.trust.seals import kind_of

@@ -25,16 +25,12 @@ from hdbench.collections.trust.folder import (
     read_begun,
     taken_in,
 )
-from hdbench.collections.trust.learning import (
-    StageReadings,
-    check_unchanged,
-    outcomes_of,
-    stage_readings,
-)
+from hdbench.collections.trust.learning import check_unchanged
 from hdbench.collections.trust.ledger import Ledger
-from hdbench.collections.trust.plan import CONTROL_DRAW, RIGHTS, Pair, Plan, Right
-from hdbench.collections.trust.readings import is_wrong
+from hdbench.collections.trust.outcomes import StageReadings, is_wrong, outcomes_of, stage_readings
+from hdbench.collections.trust.plan import RIGHTS, Plan, Right
 from hdbench.collections.trust.runs import Judged, fields_called
+from hdbench.collections.trust.sample import CONTROL_DRAW, Pair
 from hdbench.collections.trust.seals import Sealed, Sha256, read_sealed, write_sealed
 from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.reading_queue import ReadingStage

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field as Checked
 
-from hdbench.collections.trust.plan import SECOND_DRAW, Plan
 from hdbench.common.validation import Strict
 from hdbench.statistics.share_of_unread import limit_holds
 
@@ -211,6 +210,16 @@ Flags = NDArray[np.bool_]
 Billionths = Annotated[int, Checked(ge=0, le=BILLION)]
 
 
+class Terms(NamedTuple):
+    """What a plan says of cuts and their verification; see `Plan`."""
+
+    limit: float
+    verify: int
+    each_field: bool
+    seed: int
+    risk: Fraction
+
+
 class FieldCuts(NamedTuple):
     """Fields that are promised together.
 
@@ -237,21 +246,6 @@ class Cut(Strict):
     unread: Count
 
 
-class DrawnGroup(NamedTuple):
-    """Fields that are promised together, and what is read to verify it.
-
-    Attributes:
-        fields: their positions.
-        cuts: their cuts, from strict to loose.
-        drawn: the positions of the values to read: the item's times the number of fields, plus the
-            field's.
-    """
-
-    fields: list[int]
-    cuts: list[Cut]
-    drawn: NDArray[np.int64]
-
-
 class CutResult(NamedTuple):
     """What reading showed at one cut.
 
@@ -266,59 +260,22 @@ class CutResult(NamedTuple):
     accepted: bool
 
 
-def choose_cuts(plan: Plan, by_item: Probabilities) -> list[FieldCuts]:
+def choose_cuts(terms: Terms, by_item: Probabilities) -> list[FieldCuts]:
     """Return the fields that are promised together, and their cuts, from probabilities alone.
 
     Args:
-        plan: the plan.
+        terms: what the plan says.
         by_item: the probability of each value, a row for each item and a column for each field.
 
     Returns:
         One group of all fields; or a group for each field that can keep the limit alone, if any.
     """
-    if not plan.each_field:
+    if not terms.each_field:
         answered = by_item[by_item != UNANSWERED]
-        return [FieldCuts(list(range(by_item.shape[1])), cuts_of(answered, plan.limit))]
+        return [FieldCuts(list(range(by_item.shape[1])), cuts_of(answered, terms.limit))]
     by_field = [column[column != UNANSWERED] for column in by_item.T]
-    promised = promised_fields(by_field, plan.limit, plan.verify, plan.risk)
+    promised = promised_fields(by_field, terms.limit, terms.verify, terms.risk)
     return [FieldCuts([field.field], field.cuts) for field in promised]
-
-
-def draw_second(
-    plan: Plan, by_item: Probabilities, is_unread: Flags, chosen: Sequence[FieldCuts]
-) -> list[DrawnGroup]:
-    """Return the values to verify cuts with, drawn at random from those at or below the loosest.
-
-    Args:
-        plan: the plan.
-        by_item: the probability of each value, a row for each item and a column for each field.
-        is_unread: which of these values nobody has read.
-        chosen: the fields that are promised together, and their cuts; see `choose_cuts`.
-    """
-    groups = []
-    for place, (fields, cuts) in enumerate(chosen):
-        of_group = by_item[:, fields]
-        answered = of_group != UNANSWERED
-        passing = of_group[answered]
-        open_to_read = answered & is_unread[:, fields]
-        unread = of_group[open_to_read]
-        rows, columns = np.nonzero(open_to_read & (of_group <= cuts[-1]))
-        share = plan.verify // len(chosen) + (place < plan.verify % len(chosen))
-        rng = np.random.default_rng([plan.seed, SECOND_DRAW, place])
-        picked = rng.permutation(len(rows))[:share]
-        groups.append(
-            DrawnGroup(
-                fields=fields,
-                cuts=[
-                    Cut(
-                        probability=cut, values=(passing <= cut).sum(), unread=(unread <= cut).sum()
-                    )
-                    for cut in cuts
-                ],
-                drawn=rows[picked] * by_item.shape[1] + np.array(fields)[columns[picked]],
-            )
-        )
-    return groups
 
 
 def walk_cuts(

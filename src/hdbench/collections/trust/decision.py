@@ -1,4 +1,4 @@
-"""Deciding by a plan, from the values that people read."""
+"""Deciding by a plan, from the values that people read, and deciding again to verify it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -10,10 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from hdbench.about import __version__
-from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.collections.trust.cuts import BILLION, UNANSWERED, Probabilities, walk_cuts
 from hdbench.collections.trust.decision_file import (
     MOST_EXAMPLES,
+    MOVABLE,
     AcceptedField,
     Decision,
     GroupDecision,
@@ -21,33 +22,42 @@ from hdbench.collections.trust.decision_file import (
     Warned,
     WrongAccepted,
     WrongExample,
+    read_decision,
 )
-from hdbench.collections.trust.learned_files import learned_file, open_verification, read_learning
 from hdbench.collections.trust.learning import (
     CutGroup,
     Expected,
     Learned,
     Learning,
+    check_first_draw,
+    check_planned,
+    learned_again,
+    learned_file,
+    open_verification,
+    positions_of,
+    read_learning,
+    second_reading,
+)
+from hdbench.collections.trust.ledger import Ledger
+from hdbench.collections.trust.outcomes import (
     Readings,
     StageReadings,
-    check_first_draw,
-    choices,
+    is_wrong,
     outcomes_of,
     outcomes_sha256,
-    positions_of,
-    second_reading,
+    readings_sha256,
     stage_readings,
 )
-from hdbench.collections.trust.ledger import Ledger, readings_sha256
-from hdbench.collections.trust.plan import EXAMPLE_DRAW, RIGHTS, Plan, Right
-from hdbench.collections.trust.readings import is_wrong
+from hdbench.collections.trust.plan import RIGHTS, Plan, Right, read_plan
 from hdbench.collections.trust.runs import Runs, opened_runs
+from hdbench.collections.trust.sample import EXAMPLE_DRAW
 from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.reading_queue import ReadingStage, mark_of
 from hdbench.collections.truth.readings import CheckedValues, Settled
 from hdbench.common.letters import Case, folded, text_of
 from hdbench.common.progress import tell
 from hdbench.errors import HdbenchError, Message
+from hdbench.evaluation.verify import differences
 from hdbench.statistics.share_of_unread import most_wrong, upper_share
 
 MAX_EXAMPLE = 500
@@ -251,7 +261,7 @@ def _read_values(
     outcomes: Mapping[ValueKey, Settled], probabilities: Sequence[int], runs: Runs, case: Case
 ) -> Iterator[_ReadValue]:
     fields = {field.path: field for field in runs.fields}
-    choice_of = choices(runs, outcomes)
+    choice_of = runs.choices(outcomes)
     for (key, outcome), chance, choice in zip(
         outcomes.items(), probabilities, choice_of, strict=True
     ):
@@ -512,3 +522,41 @@ def _warnings(plan: Plan, decision: Decision, first: Sequence[_ReadByRuns]) -> I
     if plan.several_values:
         names = ", ".join(plan.several_values[:5])
         yield Warned.of("several_values", count=len(plan.several_values), fields=names)
+
+
+def verify_decision(path: Path) -> list[Message]:
+    """Make a decision again, and return what differs, one line each.
+
+    Args:
+        path: a file that `hdbench trust decide --json` wrote.
+
+    Raises:
+        HdbenchError: the file is not a decision; its plan, the runs or readings are missing or
+            were changed, so that it cannot be made again.
+    """
+    decision = read_decision(path)
+    plan_file = _plan_file(decision, path)
+    plan = read_plan(plan_file)
+    if plan.hash() != decision.plan:
+        raise HdbenchError(
+            "{place}: not the plan of {decision}: put that one there",
+            place=plan_file,
+            decision=path,
+        )
+    loaded = load_benchmark(decision.benchmark)
+    learning = read_learning(plan, loaded, plan_file)
+    ledger = Ledger(loaded.folder)
+    check_planned(ledger, plan, plan_file)
+    again, _ = decided(plan, loaded, plan_file, ledger=ledger, learning=learning)
+    then, now = (each.model_dump(mode="json", exclude=MOVABLE) for each in (decision, again))
+    return differences(then, now) + learned_again(plan, loaded, plan_file, *learning)
+
+
+def _plan_file(decision: Decision, path: Path) -> Path:
+    recorded = Path(decision.plan_file)
+    for plan_file in (recorded, path.parent / recorded, path.parent / recorded.name):
+        if plan_file.is_file():
+            return plan_file
+    raise HdbenchError(
+        "{place}: its plan {plan} is not here: put it back", place=path, plan=decision.plan_file
+    )

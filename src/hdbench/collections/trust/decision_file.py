@@ -1,4 +1,4 @@
-"""The decision: which values may be accepted, with all that this rests on, and its file."""
+"""What a decision says: which values are accepted, with all that this rests on; and its file."""
 
 import hashlib
 import re
@@ -10,7 +10,8 @@ from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
 from hdbench.collections.trust.cuts import Billionths, Count, Cut, Share
-from hdbench.collections.trust.learning import Expected, StageReadings
+from hdbench.collections.trust.learning import Expected
+from hdbench.collections.trust.outcomes import StageReadings
 from hdbench.collections.trust.plan import MAX_LIMIT, MAX_TRIES, RIGHTS, Right
 from hdbench.collections.trust.seals import Sha256, is_sealed
 from hdbench.common.jsonio import json_reason, parse_json

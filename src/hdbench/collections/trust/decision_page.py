@@ -13,10 +13,11 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.titles import Titles
 from hdbench.collections.trust.decision import changed_since
 from hdbench.collections.trust.decision_file import AcceptedField, Decision, WrongExample
-from hdbench.collections.trust.learning import Expected, StageReadings
+from hdbench.collections.trust.learning import Expected
+from hdbench.collections.trust.outcomes import StageReadings
+from hdbench.collections.trust.outlook import Work
 from hdbench.collections.trust.sentences import TEXTS as TRUST_TEXTS
 from hdbench.collections.trust.sentences import counted, sentences, warning_in_words, worry
-from hdbench.collections.trust.work import Work
 from hdbench.common.display.differences import TextPart, differences
 from hdbench.common.pictures import ItemPicture, pictures
 from hdbench.common.templates import shown

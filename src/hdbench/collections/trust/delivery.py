@@ -1,4 +1,4 @@
-"""The records of a collection: the state of every value, delivered again and again."""
+"""`hdbench trust finish`: the state of every value, delivered as records again and again."""
 
 import datetime
 import hashlib

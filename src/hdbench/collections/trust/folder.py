@@ -1,6 +1,6 @@
 """The folder that a decision is applied in: its files, and the lock that lets one process write."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -245,3 +245,27 @@ def changed(path: Path) -> HdbenchError:
         "the plan again",
         place=path,
     )
+
+
+NO_ANSWER = Message("no answer")
+
+
+LEFT_OUT = Message("field left out")
+
+
+BELOW = Message("score below threshold")
+
+
+NOT_READ = Message("people could not read it, or do not agree")
+
+
+REASONS = (NO_ANSWER, LEFT_OUT, BELOW, NOT_READ)
+"""Reasons to have a person look at a value."""
+
+
+_IN_WORDS: Mapping[str, Message] = {LEFT_OUT: Message("field without accepted values")}
+
+
+def why_to_look(reason: str) -> Message:
+    """Return a reason as people are told it: in files, it stays as it was first called."""
+    return _IN_WORDS.get(reason) or Message(reason)

@@ -1,18 +1,13 @@
-"""Learning from values that people checked how probable it is that a value is wrong."""
+"""What a plan has learned: made once, kept beside the plan with the probability of each value."""
 
 import datetime
 import hashlib
-import json
-import statistics
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field as Checked
 
 from hdbench.about import __version__
@@ -26,45 +21,39 @@ from hdbench.collections.trust.cuts import (
     Probabilities,
     Share,
     choose_cuts,
-    draw_second,
 )
-from hdbench.collections.trust.plan import (
-    SECOND_DRAW,
-    Pair,
-    Plan,
-    draw_first,
-    known_sha256,
-    known_values,
-    list_sha256,
+from hdbench.collections.trust.ledger import Ledger
+from hdbench.collections.trust.outcomes import (
+    Readings,
+    StageReadings,
+    outcomes_of,
+    outcomes_sha256,
+    stage_readings,
 )
+from hdbench.collections.trust.plan import Plan, known_sha256, known_values, list_sha256
 from hdbench.collections.trust.probabilities import (
     ChosenValues,
-    Floats,
+    Examples,
+    Fitted,
     Scales,
-    blocks_of,
     chosen_values,
-    columns_of,
-    names_of_columns,
+    examples_of,
+    fitted,
+    probabilities_of,
     scales_of,
 )
-from hdbench.collections.trust.runs import Judged, Runs, opened_runs
-from hdbench.collections.trust.seals import Sealed, Sha256
-from hdbench.collections.truth.events import Reading, ValueKey
-from hdbench.collections.truth.reading_queue import MOST_READINGS, TWICE, ReadingStage, mark_of
-from hdbench.collections.truth.readings import (
-    CheckedValues,
-    Settled,
-    reader_agreement,
-    settled,
-)
-from hdbench.common.letters import Case, folded, text_of
+from hdbench.collections.trust.runs import Runs, opened_runs
+from hdbench.collections.trust.sample import SECOND_DRAW, Pair, draw_first, draw_second
+from hdbench.collections.trust.seals import Sealed, Sha256, read_sealed, write_sealed
+from hdbench.collections.truth.events import ValueKey
+from hdbench.collections.truth.reading_queue import ReadingStage, mark_of
+from hdbench.collections.truth.readings import CheckedValues, Settled
+from hdbench.common.letters import text_of
+from hdbench.common.os_errors import read_errors, write_errors
 from hdbench.common.validation import Strict
+from hdbench.common.writing import lock, refuse_links, whole_file
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.verify import differences
-from hdbench.statistics.logistic import fit, probability
-
-COEFFICIENT_DIGITS = 6
-"""Decimals of coefficients: only rounded ones count."""
 
 MOVABLE = {"hdbench", "created"}
 """Keys that differ when it is learned again."""
@@ -72,37 +61,11 @@ MOVABLE = {"hdbench", "created"}
 LAST_DIGIT = 1.5e-6
 """By how much two coefficients may differ that were rounded on different machines."""
 
-Readings = Mapping[ValueKey, Sequence[Reading]]
-"""What people read, by value."""
 
 _HEAD = """\
 # What a plan of hdbench trust has learned, and the values to verify it with. It holds only as it
 # is: changing it, even by a letter, makes it void. hdbench annotate FOLDER --only PLAN opens them.
 """
-
-
-class StageReadings(Strict):
-    """What people read in one stage.
-
-    Attributes:
-        values: how many values.
-        unreadable: how many nobody can read; they count as wrong.
-        damaged: how many are damaged; they count as wrong.
-        unsettled: of how many people do not agree; they count as wrong.
-        readers: who read how many of them.
-        twice: how many values were read by two people.
-        same: in how many of these the two say the same.
-        seconds: the median of the seconds that a person takes for a value; None if not measured.
-    """
-
-    values: Count
-    unreadable: Count
-    damaged: Count
-    unsettled: Count
-    readers: dict[str, Count]
-    twice: Count
-    same: Count
-    seconds: Annotated[float, Checked(ge=0)] | None = None
 
 
 class CutGroup(Strict):
@@ -195,110 +158,11 @@ def second_reading(plan: Plan, learned: Learned) -> ReadingStage:
     return ReadingStage("verify", learned.second_stage, plan.case, learned.chosen)
 
 
-def outcomes_of(
-    stage: ReadingStage,
-    readings: Mapping[ValueKey, Sequence[Reading]],
-    benchmark: Benchmark,
-    sample: Path,
-) -> dict[ValueKey, Settled]:
-    """Return the outcome of the readings of each value.
-
-    Args:
-        stage: the values.
-        readings: the readings of each value that was read.
-        benchmark: the benchmark in which they are read.
-        sample: the plan, or the control sample.
-
-    Raises:
-        HdbenchError: one was not read, or not as often as it has to be.
-    """
-    to_read = stage.to_read(readings)
-    missing = [value for value in to_read if not readings.get(value)]
-    place = {"benchmark": benchmark.id, "path": sample}
-    if missing:
-        raise HdbenchError(
-            "{count:,} of {of:,} values are not read yet, such as {field} of {item}: hdbench "
-            "annotate {benchmark} --only {path} opens them",
-            count=len(missing),
-            of=len(stage.values),
-            field=missing[0].field,
-            item=missing[0].item,
-            **place,
-        )
-    if to_read:
-        raise HdbenchError(
-            "{count:,} of {of:,} values have to be read once more, by another person if several "
-            "read: hdbench annotate {benchmark} --only {path} opens them",
-            count=len(to_read),
-            of=len(stage.values),
-            **place,
-        )
-    most = MOST_READINGS if stage.chosen else None
-    return {value: settled(readings[value][:most], stage.case) for value in stage.values}
-
-
-def outcomes_sha256(outcomes: Mapping[ValueKey, Settled]) -> str:
-    """Return the hash of outcomes, in their order."""
-    lines = [
-        json.dumps([*value, outcome.outcome, text_of(outcome.value)])
-        for value, outcome in outcomes.items()
-    ]
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
-
-
-def stage_readings(
-    outcomes: Mapping[ValueKey, Settled],
-    readings: Mapping[ValueKey, Sequence[Reading]],
-    case: Case,
-) -> StageReadings:
-    """Return the counts of what people read.
-
-    People agree as far as they do on the values that are read twice by chance: those that are read
-    again because models say something else are harder than others.
-
-    Args:
-        outcomes: the outcome of each value, in the order of the stage.
-        readings: the readings.
-        case: whether upper and lower case count.
-    """
-    of_values = [readings[value] for value in outcomes]
-    ways = [outcome.outcome for outcome in outcomes.values()]
-    seconds = [line.seconds for lines in of_values for line in lines if line.seconds is not None]
-    agreement = reader_agreement(of_values[::TWICE], case)
-    return StageReadings(
-        values=len(outcomes),
-        unreadable=ways.count("unreadable"),
-        damaged=ways.count("damaged"),
-        unsettled=ways.count("unsettled"),
-        readers=dict(sorted(Counter(line.by for lines in of_values for line in lines).items())),
-        twice=agreement.twice,
-        same=agreement.same,
-        seconds=round(statistics.median(seconds), 1) if seconds else None,
-    )
-
-
-@dataclass(frozen=True)
-class _Examples:
-    """Values to learn from."""
-
-    columns: Floats
-    names: list[str]
-    varies: NDArray[np.bool_]
-    wrong: NDArray[np.bool_]
-
-
 class Learning(NamedTuple):
     """What was learned, and the probability of each value in billionths."""
 
     learned: Learned
     probabilities: Probabilities
-
-
-class _Fitted(NamedTuple):
-    """The intercept, and column → its coefficient."""
-
-    intercept: float
-    coefficients: dict[str, float]
 
 
 class _Described(NamedTuple):
@@ -309,8 +173,8 @@ class _Described(NamedTuple):
     outcomes: dict[ValueKey, Settled]
     values: ChosenValues
     scales: Scales
-    examples: _Examples
-    source: _Examples | None
+    examples: Examples
+    source: Examples | None
 
 
 def learn(plan: Plan, benchmark: Benchmark, plan_file: Path) -> Learning:
@@ -328,15 +192,15 @@ def learn(plan: Plan, benchmark: Benchmark, plan_file: Path) -> Learning:
     readings = CheckedValues(benchmark.folder).readings(plan.hash())
     with opened(plan, benchmark, plan_file) as runs:
         described = _described(plan, benchmark, plan_file, readings, runs)
-        fitted = _fitted(described)
-        by_item = _by_item(described, fitted)
-        return Learning(_record(plan, described, fitted, by_item, runs), by_item)
+        found = fitted(described.values, described.scales, described.examples, described.source)
+        by_item = _by_item(described, found)
+        return Learning(_record(plan, described, found, by_item, runs), by_item)
 
 
 def _record(
     plan: Plan,
     described: _Described,
-    fitted: _Fitted,
+    found: Fitted,
     by_item: Probabilities,
     runs: Runs,
 ) -> Learned:
@@ -354,8 +218,8 @@ def _record(
         readings_sha256=outcomes_sha256(outcomes),
         wrong=int(examples.wrong.sum()),
         learned_from=len(examples.wrong),
-        intercept=fitted.intercept,
-        coefficients=fitted.coefficients,
+        intercept=found.intercept,
+        coefficients=found.coefficients,
         probabilities_sha256=probabilities_sha256(by_item),
         groups=groups,
         expected=_expected(probabilities),
@@ -366,16 +230,9 @@ def _record(
         sample=sample,
         chosen=tuple(
             mark_of(choice.text, plan.case)
-            for choice in choices(runs, [ValueKey(*pair) for pair in sample])
+            for choice in runs.choices(ValueKey(*pair) for pair in sample)
         ),
     )
-
-
-def choices(runs: Runs, values: Iterable[ValueKey]) -> Iterator[Judged]:
-    """Yield what the runs say of some values."""
-    columns = {field.path: column for column, field in enumerate(runs.fields)}
-    for item, field in values:
-        yield runs.judged(runs.records(item))[columns[field]]
 
 
 def opened(plan: Plan, benchmark: Benchmark, plan_file: Path) -> AbstractContextManager[Runs]:
@@ -392,7 +249,7 @@ def _described(
     check_first_draw(plan, runs, ids, plan_file)
     values = chosen_values(runs, ids, plan.fields)
     scales = scales_of(values)
-    examples = _examples(values, scales, runs, _texts_read(outcomes), ids=ids, case=plan.case)
+    examples = examples_of(values, scales, runs, _texts_read(outcomes), ids=ids, case=plan.case)
     source = _from_source(plan, plan_file) if plan.source else None
     return _Described(ids, readings, outcomes, values, scales, examples, source)
 
@@ -419,9 +276,11 @@ def learned_again(
     readings = checked.readings_among(plan.hash(), learned.reading_ids)
     with opened(plan, benchmark, plan_file) as runs:
         described = _described(plan, benchmark, plan_file, readings, runs)
-        sealed = _Fitted(learned.intercept, learned.coefficients)
+        sealed = Fitted(learned.intercept, learned.coefficients)
         record = _record(plan, described, sealed, probabilities, runs)
-    intercept, coefficients = _fitted(described)
+    intercept, coefficients = fitted(
+        described.values, described.scales, described.examples, described.source
+    )
     now = {"intercept": intercept, **coefficients}
     then = {"intercept": learned.intercept, **learned.coefficients}
     found = [
@@ -494,32 +353,7 @@ def _texts_read(outcomes: Mapping[ValueKey, Settled]) -> dict[ValueKey, str | No
     }
 
 
-def _examples(
-    values: ChosenValues,
-    scales: Scales,
-    runs: Runs,
-    texts: Mapping[ValueKey, str | None],
-    *,
-    ids: Sequence[str],
-    case: Case,
-) -> _Examples:
-    """Return the columns of values that were read, and whether they are wrong to the letter."""
-    columns = {name: column for column, name in enumerate(values.fields)}
-    wrong = [
-        text is None or folded(choice.text, case) != folded(text, case)
-        for choice, text in zip(choices(runs, texts), texts.values(), strict=True)
-    ]
-    rows = {ids[item]: row for row, item in enumerate(values.items.tolist())}
-    positions = [rows[value.item] * len(columns) + columns[value.field] for value in texts]
-    return _Examples(
-        scales.scaled(columns_of(values, np.array(positions, dtype=np.int64))),
-        names_of_columns(values),
-        scales.varies,
-        np.array(wrong),
-    )
-
-
-def _from_source(plan: Plan, plan_file: Path) -> _Examples:
+def _from_source(plan: Plan, plan_file: Path) -> Examples:
     """Return examples from values of another benchmark that were checked already.
 
     Columns are scaled by their means and deviations there, so that collections of different sizes
@@ -547,54 +381,14 @@ def _from_source(plan: Plan, plan_file: Path) -> _Examples:
             raise HdbenchError(
                 "{benchmark}: no run answered a checked item", benchmark=benchmark.id
             )
-        return _examples(values, scales_of(values), runs, texts, ids=ids, case=plan.case)
+        return examples_of(values, scales_of(values), runs, texts, ids=ids, case=plan.case)
 
 
-def _fitted(described: _Described) -> _Fitted:
-    """Return intercept and coefficients, for columns that vary wherever they are.
-
-    Those of another collection are what is expected before values of this one are learned from:
-    deviations from them cost what deviations from 0 do otherwise.
-    """
-    *_, values, scales, examples, source = described
-    known = examples if source is None else source
-    places = {name: place for place, name in enumerate(known.names) if known.varies[place]}
-    own = [
-        place
-        for place, name in enumerate(names_of_columns(values))
-        if scales.varies[place] and name in places
-    ]
-    used = [examples.names[place] for place in own]
-    prior = None
-    if source is not None:
-        _, prior = fit(source.columns[:, [places[name] for name in used]], source.wrong)
-    intercept, coefficients = fit(examples.columns[:, own], examples.wrong, prior)
-    return _Fitted(
-        round(intercept, COEFFICIENT_DIGITS),
-        {
-            name: round(float(coefficient), COEFFICIENT_DIGITS)
-            for name, coefficient in zip(used, coefficients, strict=True)
-        },
-    )
-
-
-def probabilities_of(
-    values: ChosenValues, scales: Scales, intercept: float, coefficients: Mapping[str, float]
-) -> Probabilities:
-    """Return the probability of each value to be wrong, in billionths."""
-    by_column = np.array([coefficients.get(name, 0.0) for name in names_of_columns(values)])
-    probabilities = np.empty(len(values), dtype=np.int32)
-    for positions in blocks_of(len(values)):
-        logits = intercept + scales.scaled(columns_of(values, positions)) @ by_column
-        probabilities[positions] = np.rint(probability(logits) * BILLION)
-    return probabilities
-
-
-def _by_item(described: _Described, fitted: _Fitted) -> Probabilities:
+def _by_item(described: _Described, found: Fitted) -> Probabilities:
     """Return the probability of each value: a row for each item of the benchmark."""
     values = described.values
     by_item = np.full((len(described.ids), len(values.fields)), UNANSWERED, dtype=np.int32)
-    probabilities = probabilities_of(values, described.scales, *fitted)
+    probabilities = probabilities_of(values, described.scales, *found)
     by_item[values.items] = probabilities.reshape(-1, len(values.fields))
     return by_item
 
@@ -614,7 +408,7 @@ def second_stage(
         by_item: the probability of each value, a row for each item of the benchmark.
         ids: the ids of these items.
     """
-    chosen = choose_cuts(plan, by_item)
+    chosen = choose_cuts(plan.terms, by_item)
     if not chosen:
         raise HdbenchError(
             "no field is expected to keep the limit alone with {count:,} values to verify: make a "
@@ -623,7 +417,7 @@ def second_stage(
         )
     is_unread = np.ones(by_item.size, np.bool_)
     is_unread[positions_of(plan.read_first, plan.fields, ids)] = False
-    drawn = draw_second(plan, by_item, is_unread.reshape(by_item.shape), chosen)
+    drawn = draw_second(plan.terms, by_item, is_unread.reshape(by_item.shape), chosen)
     groups = tuple(
         CutGroup(
             fields=tuple(plan.fields[field] for field in group.fields),
@@ -642,3 +436,165 @@ def second_stage(
 def _expected(probabilities: Probabilities) -> Expected:
     mean = float(probabilities.mean(dtype=np.float64)) / BILLION if len(probabilities) else 0.0
     return Expected(values=len(probabilities), wrong=round(mean, 6))
+
+
+LEARNED = "learned.yaml"
+"""What was learned, beside the plan."""
+
+
+PROBABILITIES = "probabilities.npy"
+"""The probability of each value to be wrong, in billionths: a row for each item of the benchmark, a
+column for each field of the plan; -1 where no run answered."""
+
+
+def learned_file(plan_file: Path) -> Path:
+    """Return the path of what a plan has learned."""
+    return plan_file.with_name(LEARNED)
+
+
+def check_place(plan_file: Path) -> None:
+    """Refuse to write a plan beside what another plan has learned, which is never replaced.
+
+    Raises:
+        HdbenchError: something was learned there.
+    """
+    if learned_file(plan_file).exists():
+        raise HdbenchError(
+            "{place}: is what another plan has learned, and is never replaced: choose another "
+            "folder with -o, one for each plan",
+            place=learned_file(plan_file),
+        )
+
+
+def is_learned(plan: Plan, plan_file: Path) -> bool:
+    """Return whether a plan has learned already.
+
+    Raises:
+        HdbenchError: see `read_learned`.
+    """
+    return learned_file(plan_file).exists() and read_learned(plan, plan_file) is not None
+
+
+def learn_once(plan: Plan, benchmark: Benchmark, plan_file: Path) -> Learned:
+    """Learn and write what was learned beside the plan, unless that was done before.
+
+    Several processes may do so at once: the second one waits for the first.
+
+    Raises:
+        HdbenchError: another plan has learned there; it cannot be written; see also
+            `check_planned` and `learn`.
+    """
+    folder = plan_file.parent
+    for name in (LEARNED, PROBABILITIES):
+        refuse_links(folder / name)
+    with write_errors(folder), lock(folder / f".{LEARNED}.lock"):
+        if is_learned(plan, plan_file):
+            return read_learned(plan, plan_file)
+        ledger = Ledger(benchmark.folder)
+        check_planned(ledger, plan, plan_file)
+        learned, probabilities = learn(plan, benchmark, plan_file)
+        with whole_file(folder / PROBABILITIES) as file:
+            np.save(file, probabilities.astype("<i4"), allow_pickle=False)
+        ledger.add("learned", plan.hash(), learned.hash())
+        write_sealed(learned_file(plan_file), learned)
+        return learned
+
+
+def check_planned(ledger: Ledger, plan: Plan, plan_file: Path) -> None:
+    """Refuse a plan that is not in the ledger, or that must not be verified any more.
+
+    Raises:
+        HdbenchError: it is one of these.
+    """
+    ledger.require("plan", plan.hash(), plan.hash(), plan_file)
+    ledger.check_only({plan.hash(), *plan.after})
+
+
+def open_verification(
+    plan: Plan, learned: Learned, benchmark: Benchmark, plan_file: Path
+) -> Ledger:
+    """Return the ledger, in which a plan's verification is opened, as no other plan's is.
+
+    Raises:
+        HdbenchError: another plan is verified; the plan or what it learned is not in the ledger.
+    """
+    ledger = Ledger(benchmark.folder)
+    check_planned(ledger, plan, plan_file)
+    ledger.require("learned", plan.hash(), learned.hash(), learned_file(plan_file))
+    ledger.add("verification", plan.hash(), learned.hash())
+    ledger.check_only({plan.hash(), *plan.after})  # somebody else may have been faster
+    return ledger
+
+
+def read_learned(plan: Plan, plan_file: Path) -> Learned:
+    """Return what a plan has learned, as it was written.
+
+    Raises:
+        HdbenchError: it is not there, cannot be read, was changed, or belongs to another plan.
+    """
+    path = learned_file(plan_file)
+    if not path.exists():
+        raise HdbenchError(
+            "{place}: has not learned yet: hdbench annotate {benchmark} --only {place} opens the "
+            "values to read first; then hdbench trust learn {place}",
+            place=plan_file,
+            benchmark=plan.benchmark,
+        )
+    learned = read_sealed(path, Learned)
+    if learned.plan != plan.hash():
+        raise HdbenchError(
+            "{place}: is what another plan has learned ({hash}…), and is never replaced: keep each "
+            "plan in a folder of its own",
+            place=path,
+            hash=learned.plan[:12],
+        )
+    return learned
+
+
+def read_probabilities(
+    plan: Plan, learned: Learned, plan_file: Path, ids: list[str]
+) -> Probabilities:
+    """Return the probability of each value, as it was sealed, with the cuts that follow from it.
+
+    Raises:
+        HdbenchError: the file is missing or was changed, or cuts and sample do not follow from it.
+    """
+    path = plan_file.with_name(PROBABILITIES)
+    if not path.is_file():
+        raise HdbenchError(
+            "{place}: not here, but {learned} was made with it: put it back",
+            place=path,
+            learned=learned_file(plan_file),
+        )
+    values = plan.items * len(plan.fields)
+    with read_errors(path):
+        # The size of what comes before them is not read from there: anybody may have changed it.
+        before = path.stat().st_size - values * np.dtype("<i4").itemsize
+        flat = np.fromfile(path, "<i4", offset=max(0, before))
+    probabilities = flat.astype(np.int32, copy=False)
+    if before < 0 or probabilities_sha256(probabilities) != learned.probabilities_sha256:
+        raise HdbenchError(
+            "{place}: was changed after it was made: restore it: it cannot be learned again once "
+            "values were verified by it",
+            place=path,
+        )
+    probabilities = probabilities.reshape(plan.items, len(plan.fields))
+    if second_stage(plan, probabilities, ids) != (learned.groups, learned.sample):
+        raise HdbenchError(
+            "{place}: its cuts or its values to verify are not what follows from the "
+            "probabilities and the seed {seed}: nothing can be promised",
+            place=learned_file(plan_file),
+            seed=plan.seed,
+        )
+    return probabilities
+
+
+def read_learning(plan: Plan, benchmark: Benchmark, plan_file: Path) -> Learning:
+    """Return all that a plan has learned, for a benchmark that is as it was then.
+
+    Raises:
+        HdbenchError: see `check_unchanged`, `read_learned` and `read_probabilities`.
+    """
+    ids = check_unchanged(plan, benchmark, plan_file)
+    learned = read_learned(plan, plan_file)
+    return Learning(learned, read_probabilities(plan, learned, plan_file, ids))

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from hdbench.benchmarks.benchmark import LEDGER
 from hdbench.collections.trust.seals import Sha256
-from hdbench.collections.truth.events import Reading, now
+from hdbench.collections.truth.events import now
 from hdbench.common.jsonio import parse_line
 from hdbench.common.os_errors import read_errors, write_errors
 from hdbench.common.regular_files import read_at_most
@@ -160,9 +160,3 @@ class Ledger:
         closed = self.of("readings", plan)
         before = self.entries[: closed.number] if closed else self.entries
         return sum(one.step == "plan" for one in before)
-
-
-def readings_sha256(readings: Iterable[Reading]) -> str:
-    """Return the hash of readings in any order."""
-    lines = sorted(reading.model_dump_json(exclude={"number", "previous"}) for reading in readings)
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""What a plan is likely to let through, before anybody has read a value."""
+"""What a plan is likely to let through before anybody has read a value, and what work it leaves."""
 
 from collections import Counter
 from pathlib import Path
@@ -8,8 +8,10 @@ import numpy as np
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.collections.trust.cuts import power
-from hdbench.collections.trust.plan import LIKELY_DRAW, Plan
+from hdbench.collections.trust.decision_file import Decision
+from hdbench.collections.trust.plan import Plan
 from hdbench.collections.trust.runs import opened_runs
+from hdbench.collections.trust.sample import LIKELY_DRAW
 from hdbench.common.letters import folded
 from hdbench.errors import Message
 
@@ -93,4 +95,40 @@ def likely_in_words(likely: Likely) -> Message:
         "if these models are as good as others that agree as much, {least:.0%} to {most:.0%} of "
         "all values will be accepted without anybody reading them",
         **likely._asdict(),
+    )
+
+
+SECONDS_PER_VALUE = 12.0
+"""How long a person takes to open an image and read one field, until it is measured: our
+assumption."""
+
+
+class Work(NamedTuple):
+    """The work that is left.
+
+    Attributes:
+        to_look_at: how many values a person has to look at.
+        to_correct: how many of these are wrong, as expected.
+        seconds_per_value: how long a person takes for a value.
+        measured: whether that was measured while values were read; otherwise, it is our assumption.
+        hours: how long it takes to look at all of them.
+    """
+
+    to_look_at: int
+    to_correct: int
+    seconds_per_value: float
+    measured: bool
+    hours: float
+
+
+def work_left(decision: Decision) -> Work:
+    """Return the work that a decision leaves."""
+    values = decision.to_look_at.values
+    seconds = SECONDS_PER_VALUE if decision.seconds is None else decision.seconds
+    return Work(
+        to_look_at=values,
+        to_correct=round(values * decision.to_look_at.wrong),
+        seconds_per_value=seconds,
+        measured=decision.seconds is not None,
+        hours=values * seconds / 3600,
     )

@@ -10,7 +10,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-import numpy as np
 from pydantic import Field as Checked
 from pydantic import model_validator
 from pydantic_core import PydanticCustomError
@@ -18,6 +17,7 @@ from pydantic_core import PydanticCustomError
 from hdbench.about import __version__
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.collections.trust.benchmark_state import AsPlanned, as_planned
+from hdbench.collections.trust.cuts import Terms
 from hdbench.collections.trust.fields import chosen_fields, texts_of
 from hdbench.collections.trust.ledger import Ledger
 from hdbench.collections.trust.runs import (
@@ -28,6 +28,7 @@ from hdbench.collections.trust.runs import (
     names_of,
     opened_run,
 )
+from hdbench.collections.trust.sample import Pair, draw_first
 from hdbench.collections.trust.seals import Sealed, Sha256, read_sealed, write_sealed
 from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.readings import CheckedValues, settled
@@ -92,12 +93,6 @@ MAX_VALUES = 100_000
 
 MAX_TRIES = 5
 """Maximum number of verifications that a plan can provide for."""
-
-FIRST_DRAW, SECOND_DRAW, CONTROL_DRAW, EXAMPLE_DRAW, LIKELY_DRAW = 3, 4, 5, 6, 7
-"""Numbers beside the seed for each draw; 0 to 2 draw items."""
-
-Pair = tuple[str, str]
-"""An item and a field of it."""
 
 
 @dataclass(frozen=True)
@@ -224,6 +219,11 @@ class Plan(Sealed):
     def risk(self) -> Fraction:
         """Return the probability that a promise of this verification may fail with."""
         return (1 - Fraction(str(self.confidence))) / self.tries
+
+    @property
+    def terms(self) -> Terms:
+        """Return what it says of cuts and their verification."""
+        return Terms(self.limit, self.verify, self.each_field, self.seed, self.risk)
 
     @property
     def first_stage(self) -> list[ValueKey]:
@@ -411,44 +411,6 @@ def _read_before(
     checked, ids = CheckedValues(benchmark.folder), set(benchmark.ids())
     read = {tuple(key) for plan in plans for key in checked.readings(plan)}
     return sorted((item, field) for item, field in read if item in ids and field in fields)
-
-
-def draw_first(
-    runs: Runs,
-    ids: Sequence[str],
-    fields: Sequence[str],
-    number: int,
-    seed: int,
-    *,
-    without: Collection[Pair] = (),
-) -> list[Pair]:
-    """Draw values at random from all items that at least one run answered.
-
-    Args:
-        runs: the runs.
-        ids: the ids of all items.
-        fields: the fields.
-        number: how many values are drawn; all, if there are fewer.
-        seed: the plan's.
-        without: values that are not drawn.
-
-    Returns:
-        Item and field of each, in the order in which they were drawn.
-    """
-    excluded = frozenset(without)
-    order = np.random.default_rng([seed, FIRST_DRAW]).permutation(len(ids) * len(fields))
-    drawn: list[Pair] = []
-    for position in order:  # not as a list: there may be millions
-        if len(drawn) == number:
-            break
-        item, field = divmod(int(position), len(fields))
-        if (ids[item], fields[field]) in excluded:
-            continue
-        if any(record is not None for record in runs.records(ids[item])):
-            drawn.append((ids[item], fields[field]))
-    if not drawn:
-        raise HdbenchError("no run answered any item: there is nothing to draw from")
-    return drawn
 
 
 def list_sha256(ids: Iterable[str]) -> str:

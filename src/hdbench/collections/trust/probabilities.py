@@ -1,21 +1,24 @@
-"""The value chosen for each field of each item, described by what tells right values from wrong.
+"""How probable it is that a value is wrong: what describes it, and what is fitted to values read.
 
 A collection may have millions of values: everything about them is in arrays, never in objects.
 """
 
 import hashlib
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hdbench.collections.trust.cuts import BILLION, Probabilities
 from hdbench.collections.trust.fields import value_of
 from hdbench.collections.trust.runs import ROUNDING, Judged, Runs, similarity
-from hdbench.common.letters import text_of
+from hdbench.collections.truth.events import ValueKey
+from hdbench.common.letters import Case, folded, text_of
 from hdbench.common.progress import progress
+from hdbench.statistics.logistic import fit, probability
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]
@@ -255,3 +258,90 @@ def blocks_of(number: int) -> Iterator[Positions]:
     """Yield the positions of values, as many at once as may be in memory."""
     for first in range(0, number, AT_ONCE):
         yield np.arange(first, min(first + AT_ONCE, number))
+
+
+COEFFICIENT_DIGITS = 6
+"""Decimals of coefficients: only rounded ones count."""
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Values to learn from."""
+
+    columns: Floats
+    names: list[str]
+    varies: NDArray[np.bool_]
+    wrong: NDArray[np.bool_]
+
+
+class Fitted(NamedTuple):
+    """The intercept, and column → its coefficient."""
+
+    intercept: float
+    coefficients: dict[str, float]
+
+
+def examples_of(
+    values: ChosenValues,
+    scales: Scales,
+    runs: Runs,
+    texts: Mapping[ValueKey, str | None],
+    *,
+    ids: Sequence[str],
+    case: Case,
+) -> Examples:
+    """Return the columns of values that were read, and whether they are wrong to the letter."""
+    columns = {name: column for column, name in enumerate(values.fields)}
+    wrong = [
+        text is None or folded(choice.text, case) != folded(text, case)
+        for choice, text in zip(runs.choices(texts), texts.values(), strict=True)
+    ]
+    rows = {ids[item]: row for row, item in enumerate(values.items.tolist())}
+    positions = [rows[value.item] * len(columns) + columns[value.field] for value in texts]
+    return Examples(
+        scales.scaled(columns_of(values, np.array(positions, dtype=np.int64))),
+        names_of_columns(values),
+        scales.varies,
+        np.array(wrong),
+    )
+
+
+def probabilities_of(
+    values: ChosenValues, scales: Scales, intercept: float, coefficients: Mapping[str, float]
+) -> Probabilities:
+    """Return the probability of each value to be wrong, in billionths."""
+    by_column = np.array([coefficients.get(name, 0.0) for name in names_of_columns(values)])
+    probabilities = np.empty(len(values), dtype=np.int32)
+    for positions in blocks_of(len(values)):
+        logits = intercept + scales.scaled(columns_of(values, positions)) @ by_column
+        probabilities[positions] = np.rint(probability(logits) * BILLION)
+    return probabilities
+
+
+def fitted(
+    values: ChosenValues, scales: Scales, examples: Examples, source: Examples | None
+) -> Fitted:
+    """Return intercept and coefficients, for columns that vary wherever they are.
+
+    Those of another collection are what is expected before values of this one are learned from:
+    deviations from them cost what deviations from 0 do otherwise.
+    """
+    known = examples if source is None else source
+    places = {name: place for place, name in enumerate(known.names) if known.varies[place]}
+    own = [
+        place
+        for place, name in enumerate(names_of_columns(values))
+        if scales.varies[place] and name in places
+    ]
+    used = [examples.names[place] for place in own]
+    prior = None
+    if source is not None:
+        _, prior = fit(source.columns[:, [places[name] for name in used]], source.wrong)
+    intercept, coefficients = fit(examples.columns[:, own], examples.wrong, prior)
+    return Fitted(
+        round(intercept, COEFFICIENT_DIGITS),
+        {
+            name: round(float(coefficient), COEFFICIENT_DIGITS)
+            for name, coefficient in zip(used, coefficients, strict=True)
+        },
+    )

@@ -1,6 +1,6 @@
 """The runs of a plan, read item by item side by side."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from math import fsum
@@ -13,6 +13,7 @@ from hdbench.answers.answers import Answers
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.collections.trust.fields import ItemField, fields_of, texts_of, value_of
 from hdbench.collections.trust.seals import Sha256
+from hdbench.collections.truth.events import ValueKey
 from hdbench.common.letters import text_of
 from hdbench.common.validation import Strict
 from hdbench.errors import HdbenchError
@@ -224,6 +225,12 @@ class Runs:
                 choice = _judged(records, values)
             judged.append(choice)
         return judged
+
+    def choices(self, values: Iterable[ValueKey]) -> Iterator[Judged]:
+        """Yield the values to take of some items and fields."""
+        columns = {field.path: column for column, field in enumerate(self.fields)}
+        for item, field in values:
+            yield self.judged(self.records(item))[columns[field]]
 
     def _values(self, record: dict[str, Any] | None) -> list[Any]:
         """Return the value of each field in a record."""

@@ -11,8 +11,8 @@ from hdbench.benchmarks.titles import Titles
 from hdbench.collections.trust.control import Controlled
 from hdbench.collections.trust.cuts import values_needed
 from hdbench.collections.trust.decision_file import Decision, GroupDecision, ReadCut, Warned
+from hdbench.collections.trust.outlook import Work
 from hdbench.collections.trust.plan import RIGHTS, Right
-from hdbench.collections.trust.work import Work
 from hdbench.common.letters import Case
 from hdbench.common.texts import Texts, time_in_words
 from hdbench.errors import HdbenchError

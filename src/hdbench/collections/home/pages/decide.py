@@ -22,7 +22,8 @@ from hdbench.collections.trust.control import Controlled
 from hdbench.collections.trust.decision_file import Decision
 from hdbench.collections.trust.fields import fields_of
 from hdbench.collections.trust.folder import CONTROL, TAKEN, WORK_LIST
-from hdbench.collections.trust.learned_files import learn_once
+from hdbench.collections.trust.learning import learn_once
+from hdbench.collections.trust.outlook import SECONDS_PER_VALUE, work_left
 from hdbench.collections.trust.plan import (
     DEFAULT_LEARN,
     DEFAULT_VERIFY,
@@ -38,8 +39,7 @@ from hdbench.collections.trust.sentences import (
     warning_in_words,
     worry,
 )
-from hdbench.collections.trust.work import SECONDS_PER_VALUE, work_left
-from hdbench.collections.trust.working import AppliedWorkList
+from hdbench.collections.trust.work_list import AppliedWorkList
 from hdbench.collections.truth.choice_pages import WorkPage
 from hdbench.collections.truth.reading_page import ValueCheck
 from hdbench.common.texts import language_of, time_in_words

@@ -73,7 +73,7 @@ hdbench.benchmarks.building.builder
 hdbench.evaluation.verify hdbench.report.leaderboard.formats
 hdbench.report.folder
 hdbench.report.plots hdbench.report.workbook
-hdbench.models.dry_run
+hdbench.models.run
 hdbench.cli.score hdbench.cli.compare hdbench.cli.leaderboard hdbench.cli.report hdbench.cli.run
 json_repair xlsxwriter
 """

@@ -38,7 +38,7 @@ main()
 @pytest.fixture(scope="module")
 def run_without():
     """Run the command line where the packages of some extras are not installed."""
-    modules = ("hdbench.cli", "hdbench.benchmarks.building.builder", "hdbench.models.dry_run")
+    modules = ("hdbench.cli", "hdbench.benchmarks.building.builder", "hdbench.models.run")
     forks = Forks(*modules, **PLAIN)
 
     def run_without(*extras, arguments, cwd):

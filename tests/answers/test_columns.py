@@ -11,8 +11,7 @@ from hdbench.answers.columns import Column, propose
 from hdbench.answers.field_paths import FieldPath, field_paths
 from hdbench.answers.records import mapped
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.table_files import read_table
-from hdbench.answers.tables import Table
+from hdbench.answers.tables import Table, read_table
 from hdbench.errors import HdbenchError
 
 SCRIPTS = Path(__file__).parents[2] / "dataset_scripts"

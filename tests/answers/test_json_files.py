@@ -136,7 +136,7 @@ def test_unusable_files_are_refused_with_the_place(read, content, message):
 
 
 def test_a_list_or_object_is_read_whole_only_up_to_a_size(read, monkeypatch):
-    monkeypatch.setattr("hdbench.answers.json_files.MAX_WHOLE", 2**20)
+    monkeypatch.setattr("hdbench.answers.forms.MAX_WHOLE", 2**20)
     too_large = json.dumps([{"id": "1", "text": "x" * 2**20}], indent=1)
     with pytest.raises(HdbenchError, match=r"larger than 1 MiB, .* write one object per line"):
         read(too_large)

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from helpers.small_disk import FORMS, small_disk
 
+from hdbench.answers.files import decompress, write_as_lines
 from hdbench.answers.members import Folder, Zip
-from hdbench.answers.unpacking import unpack_zstandard, write_as_lines
 from hdbench.errors import HdbenchError
 
 
@@ -120,8 +120,8 @@ def test_an_encrypted_zip_is_refused(tmp_path):
     raw[raw.index(b"PK\x03\x04") + 6] |= 1
     raw[raw.index(b"PK\x01\x02") + 8] |= 1
     path.write_bytes(raw)
-    with pytest.raises(HdbenchError, match=r"run\.zip: a\.json: is encrypted"):
-        opened(path)
+    with pytest.raises(HdbenchError, match=r"run\.zip: a\.json: .* is encrypted"):
+        opened(path).read("a.json")
 
 
 def test_a_symbolic_link_in_a_zip_is_refused(tmp_path):
@@ -226,7 +226,7 @@ def test_a_full_disk_is_not_told_as_a_damaged_file(tmp_path, form):
         for unpack in (
             lambda: members.unpacked("a.jsonl", disk.folder),
             lambda: write_as_lines(tmp_path / "a.parquet", target, "a.parquet"),
-            lambda: unpack_zstandard(tmp_path / "a.zst", target, "a.zst"),
+            lambda: decompress(tmp_path / "a.zst", target, "a.zst", "zstd"),
         ):
             with pytest.raises(HdbenchError, match=r"cannot be unpacked: .*: make room"):
                 unpack()

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from hdbench.answers import unpacking
+from hdbench.answers import files
 from hdbench.answers.files import open_container
 from hdbench.answers.schema import AnswerSchema
 from hdbench.errors import HdbenchError
@@ -137,7 +137,7 @@ def test_a_text_of_parquet_may_be_written_as_bytes(tmp_path):
 
 @pytest.mark.parametrize("wrap", [lambda text: text, lambda text: {"title": text}])
 def test_text_shared_by_all_parquet_rows_is_not_copied(tmp_path, monkeypatch, wrap):
-    monkeypatch.setattr(unpacking, "MAX_UNPACKED", 2**22)
+    monkeypatch.setattr(files, "MAX_UNPACKED", 2**22)
     title = "x" * 2**19
     rows = [{"id": str(number), "prediction": wrap(title)} for number in range(500)]
     path = tmp_path / "answers.parquet"
@@ -158,7 +158,7 @@ def test_the_parts_in_a_zip_have_one_bound_together(tmp_path, monkeypatch):
             archive.write(part, part.name)
     assert len(answers_in(tmp_path / "run.zip")[None]) == 9
     one = len(as_lines([entry(0)]))
-    monkeypatch.setattr(unpacking, "MAX_UNPACKED", 7 * one)
+    monkeypatch.setattr(files, "MAX_UNPACKED", 7 * one)
     assert "7.parquet: larger than" in refused(tmp_path / "run.zip")
 
 
@@ -220,7 +220,7 @@ def test_a_text_that_a_row_has_often_is_not_written_out(tmp_path, nested):
 
 
 def test_a_text_of_json_that_rows_share_is_not_held_for_each(tmp_path, monkeypatch):
-    monkeypatch.setattr(unpacking, "MAX_UNPACKED", 2**22)
+    monkeypatch.setattr(files, "MAX_UNPACKED", 2**22)
     texts = pa.DictionaryArray.from_arrays(pa.array([0] * 100, pa.int32()), ["a" * 2**20])
     column = pa.ExtensionArray.from_storage(pa.json_(), texts.cast(pa.string()))
     path = tmp_path / "answers.parquet"

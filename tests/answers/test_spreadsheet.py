@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hdbench.answers.cells import FAULTS, is_blank
 from hdbench.answers.files import open_container
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.table_files import read_table
+from hdbench.answers.tables import read_table
 from hdbench.errors import HdbenchError
 
 CARDS = AnswerSchema(
@@ -186,8 +186,8 @@ def test_formula_error_is_refused_and_missing_value_is_empty(file):
 def test_a_formula_has_the_value_that_was_saved_and_none_without(file):
     write(file, [["id", "text"], ["1", "=A2"]])
     assert refusal(file) == (
-        "answers.xlsx: Sheet1, row 2: the formula in column B has no value: open the file in a "
-        "spreadsheet program and save it"
+        "answers.xlsx: the formula in cell B2 (xl/worksheets/sheet1.xml) has no value: open the "
+        "file in a spreadsheet program and save it"
     )
     saved = b'<c r="B2" t="str"><f>A2</f><v>Basel</v></c>'
     change(

@@ -3,7 +3,7 @@ import datetime
 import openpyxl
 import pytest
 
-from hdbench.answers.table_files import read_table
+from hdbench.answers.tables import read_table
 from hdbench.errors import HdbenchError
 
 

@@ -7,9 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hdbench.answers.blocks import MAX_BLOCKS, MAX_DAMAGED
-from hdbench.answers.no_answer import kind_of_object
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.text import MAX_VALUES, read_text, read_value
+from hdbench.answers.text import MAX_VALUES, kind_of_object, read_text, read_value
 from hdbench.common.jsonio import is_too_deep
 
 CARD = AnswerSchema(

@@ -8,8 +8,7 @@ import pytest
 from report.test_page import Page
 
 from hdbench.about import installed_folder
-from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.schema_parts import choices_of
+from hdbench.answers.schema import AnswerSchema, choices_of
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.building.builder import build

@@ -12,7 +12,7 @@ from helpers.run_folders import SPEC
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hdbench.answers.bounds import Bounds
+from hdbench.answers.answer import Bounds
 from hdbench.api import score_runs
 from hdbench.errors import HdbenchError
 

@@ -21,7 +21,7 @@ from hdbench.collections.truth.double import read_double
 from hdbench.collections.truth.store import Store
 from hdbench.errors import HdbenchError
 from hdbench.models.backend import Asked
-from hdbench.models.locks import is_locked
+from hdbench.models.run_folder import is_locked
 
 pytestmark = pytest.mark.slow
 

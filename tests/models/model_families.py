@@ -71,7 +71,7 @@ def make_backend(folder, *, decoding=GREEDY, pages=5, **options):
         *(TransformersBackend, folder, PROMPT),
         decoding=decoding,
         limits=ImageLimits(pages=pages),
-        **{"device": "cpu", "schema": SCHEMA} | options,
+        **{"schema": SCHEMA} | options,
     )
 
 
@@ -153,7 +153,7 @@ def batches(folder, images):
 
 def assert_images_reach_their_items(folder, items):
     """Each item's pixel values are its own images', alone and in a batch of unequal items."""
-    model = LocalModel(find_model(str(folder), None), "cpu")
+    model = LocalModel(find_model(str(folder), None))
     each = [model.encode([item], [PROMPT], SCHEMA) for item in items]
     together = model.encode(items, [PROMPT] * len(items), SCHEMA)
     assert all(set(inputs) == set(together) for inputs in each)

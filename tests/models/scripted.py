@@ -17,11 +17,8 @@ class Scripted:
     def hardware(self):
         return {"device": "paper"}
 
-    def answer(self, questions, *, observer=SILENT):
+    def answer(self, questions, observer=SILENT):
         for question in questions:
             self.asked.append(question.id)
             reply = self._answer(question.id)
             yield question.id, reply if isinstance(reply, Reply) else Reply(reply)
-
-    def close(self):
-        pass

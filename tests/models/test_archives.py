@@ -15,8 +15,8 @@ from PIL import Image
 
 from hdbench.errors import HdbenchError
 from hdbench.models import archives
-from hdbench.models.choosing import own_images
-from hdbench.models.stored_image import MAX_IMAGE, StoredImage
+from hdbench.models.backend import MAX_IMAGE, StoredImage
+from hdbench.models.items import own_images
 
 
 def png(number):
@@ -82,7 +82,7 @@ def test_parts_are_asked_as_one_run_and_an_unreadable_image_is_said(here, hdbenc
         run = ("run", "hdb/zettelkatalog", "--model", "m", "--endpoint", server.url)
         run = (*run, "--images", "mine", "-o", "parts", "--option=concurrency=1")
         looked = hdbench(*run, "--dry-run")
-        assert "items: 8 to ask" in looked.stdout, looked.stderr
+        assert "items: 8 of 8 to ask" in looked.stdout, looked.stderr
         assert server.requests == []
         for part in ("2/3", "1/3", "3/3", "3/3"):
             done = hdbench(*run, "--part", part)

@@ -260,29 +260,15 @@ def test_a_server_that_refuses_everything_ends_the_run(question):
 
 def test_whether_answers_keep_the_schema_is_said_by_each(question):
     texts = ['{"year": 1924}', '{"year": "1924"}', "```json\n{}\n```", "The year is 1924."]
-    heard = Heard()
 
-    def respond(request):
-        return Response(completion(texts[(len(server.requests) - 1) % len(texts)]))
+    def respond(_request):
+        return Response(completion(texts[len(server.requests) - 1]))
 
     with FaultyServer(respond) as server:
         backend = make_backend(server, decoding=Decoding(schema=True), schema=SCHEMA, concurrency=1)
-        replies = dict(backend.answer(map(question, range(10)), observer=heard))
+        replies = dict(backend.answer(map(question, range(4))))
     assert all(reply.constrained for reply in replies.values())
-    assert [replies[f"item-{n}"].keeps_schema for n in range(4)] == [True, *[False] * 3]
-    assert [said for said in heard.said if "schema" in said] == [
-        "the server seems to ignore the schema that is sent along: 3 of the first 4 answers do not "
-        "keep it"
-    ]
-
-
-def test_truncated_answers_do_not_mean_the_schema_is_ignored(question):
-    heard = Heard()
-    with FaultyServer(lambda _: Response(completion('{"year": 19', "length"))) as server:
-        backend = make_backend(server, decoding=Decoding(schema=True), schema=SCHEMA)
-        replies = dict(backend.answer(map(question, range(10)), observer=heard))
-    assert {reply.keeps_schema for reply in replies.values()} == {False}
-    assert not any("schema" in said for said in heard.said)
+    assert [reply.keeps_schema for reply in replies.values()] == [True, *[False] * 3]
 
 
 def test_only_closed_schema_without_optional_keys_is_strict(question):
@@ -648,7 +634,7 @@ def test_an_address_is_taken_as_it_is_typed(address, url):
     ("address", "variable"),
     [
         ("https://router.huggingface.co/v1", "HF_TOKEN"),
-        ("https://HuggingFace.co./v1", "HF_TOKEN"),
+        ("https://Router.HuggingFace.co./v1", "HF_TOKEN"),
         ("http://router.huggingface.co/v1", None),
         ("https://nothuggingface.co/v1", None),
         ("https://huggingface.co.example.org/v1", None),

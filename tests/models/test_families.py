@@ -123,7 +123,7 @@ def test_a_model_that_fills_in_a_template_needs_a_schema(tmp_path):
 
 def encoded(folder, items):
     """What a model is given for items of so many images: its text, and how many images."""
-    model = LocalModel(find_model(str(folder), None), "cpu")
+    model = LocalModel(find_model(str(folder), None))
     pages = [[Image.new("RGB", (60, 90))] * images for images in items]
     inputs = model.encode(pages, [PROMPT] * len(pages))
     texts = [
@@ -174,7 +174,7 @@ def test_got_ocr2_refuses_an_item_that_is_a_text(got):
 
 @pytest.mark.nightly
 def test_an_answer_of_got_ocr2_ends_where_its_turn_ends(got):
-    model = LocalModel(find_model(str(got), None), "cpu")
+    model = LocalModel(find_model(str(got), None))
     saved = json.loads((got / "generation_config.json").read_text())["eos_token_id"]
     assert model.ends == {saved, model.tokenizer.convert_tokens_to_ids("<|im_end|>")}
 

@@ -8,9 +8,9 @@ from helpers.small_disk import FORMS, PAGE, is_saved, small_disk
 from models.scripted import Scripted
 
 from hdbench.errors import HdbenchError
-from hdbench.models.answers_file import AnswersFile
 from hdbench.models.backend import Question
 from hdbench.models.run import run_model
+from hdbench.models.run_folder import AnswersFile, read_answers
 
 IDS = [f"{number:04}" for number in range(240)]
 QUESTIONS = [Question(item, []) for item in IDS]
@@ -69,7 +69,7 @@ def test_answers_behind_a_failed_write_are_whole(tmp_path):
                 kept.append(given)
             disk.make_room()
         before = answers.path.read_bytes()
-        assert list(answers.recorded()) == list(AnswersFile(answers.path).recorded()) == kept
+        assert list(read_answers(answers.path)) == kept
         assert answers.path.read_bytes() == before
 
 

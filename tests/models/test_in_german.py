@@ -21,4 +21,4 @@ def test_progress_uses_command_language_in_any_thread(capfd):
     first, second, third = capfd.readouterr().err.splitlines()
     assert first == "a: keine Antwort: keine Antwort innerhalb von 0,5 s"
     assert second == "keine Antwort innerhalb von 0,5 s"
-    assert third.startswith("3 von 1000 Einträgen erledigt, 1 gescheitert, ")
+    assert third.startswith("3 von 1000 Einträgen erledigt, 1 gescheitert")

@@ -41,7 +41,6 @@ def ask(folder, questions, schema, decoding, batch_size):
         decoding=decoding,
         schema=schema,
         batch_size=batch_size,
-        device="cpu",
     )
     return dict(backend.answer(questions))
 
@@ -114,12 +113,12 @@ class Rows:
         return self.allowed()
 
 
-def test_only_a_complete_answer_may_end_and_is_then_left_alone(tokenizer):
+def test_only_a_complete_answer_may_end_and_nothing_follows(tokenizer):
     rows = Rows(tokenizer, {"type": "integer", "minimum": 7, "maximum": 19}, "ab", "cd")
     assert rows.allowed() == [set("1789"), set("1789")]
     assert rows.add("9", "1") == [{"</s>"}, set("0123456789")]
-    assert rows.add("</s>", "5") == [None, {"</s>"}]
-    assert rows.add("<pad>", "</s>") == [None, None]
+    assert rows.add("</s>", "5") == [{"</s>"}, {"</s>"}]
+    assert rows.add("<pad>", "</s>") == [{"</s>"}, {"</s>"}]
     assert rows.processor.failures == [None, None]
 
 
@@ -147,6 +146,6 @@ def test_a_row_that_cannot_be_held_any_further_ends_and_says_so(tokenizer):
     rows = Rows(tokenizer, CHOICE, "ab", "cd")
     rows.allowed()
     assert rows.add("{", '"') == [{"</s>"}, {"n", "y"}]
-    assert rows.add("</s>", "n") == [None, {"o"}]
+    assert rows.add("</s>", "n") == [{"</s>"}, {"o"}]
     assert rows.processor.failures[0]
     assert rows.processor.failures[1] is None

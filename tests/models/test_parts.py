@@ -98,7 +98,10 @@ def test_a_part_that_is_missing_or_not_finished_is_said_with_its_number(here, hd
 def test_parts_that_do_not_belong_together_are_refused(here, hdbench, run):
     assert hdbench(*run, "-o", "parts", "--part", "1/3").returncode == 0
     for options, message in (
-        (("--part", "1/2"), "holds part-1-of-3, which does not go with part-1-of-2"),
+        (
+            ("--part", "1/2"),
+            "part-1-of-3: was started with other settings (part.of: 3 then, 2 now)",
+        ),
         (("--part", "2/3", "--option", "seed=7"), "settings.decoding.seed: null then, 7 now"),
         ((), "holds 'part-1-of-3' and is not a run"),
         (("--part", "9/9"), "9 parts of 8 items: make fewer"),

@@ -7,9 +7,8 @@ from models.faulty_server import FaultyServer, Response, completion
 from models.scripted import Scripted
 
 from hdbench.evaluation.run_info import read_run_info
-from hdbench.models.amounts import Price
 from hdbench.models.backend import Question, Reply
-from hdbench.models.run import run_model
+from hdbench.models.run import Price, run_model
 
 # 812 tokens in and 34 out, as the server counts: at $1 and $4 per million, $0.000948 a card.
 CARD = 0.000948
@@ -26,7 +25,7 @@ def run():
 def test_a_given_price_is_said_wherever_the_run_is_shown(here, hdbench, run):
     done = hdbench(*run, "--price", "1000", "4000", "-o", "a")
     assert done.returncode == 0, done.stderr
-    assert "price: 7.58 USD" in done.stdout
+    assert "price: 7.5840 USD" in done.stdout
     assert json.loads((here / "a/run.json").read_text())["cost_usd"] == pytest.approx(8000 * CARD)
     assert "0.95 US dollars" in hdbench("score", "hdb/zettelkatalog", "a").stdout
     assert "948.00" in hdbench("leaderboard", "a").stdout  # a thousand cards

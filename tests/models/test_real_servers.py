@@ -12,8 +12,8 @@ from helpers.waiting import until
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.models.backend import Decoding
-from hdbench.models.choosing import of_benchmark
-from hdbench.models.planning import PROMPT, read_prompt
+from hdbench.models.items import of_benchmark
+from hdbench.models.run import PROMPT, read_prompt
 from hdbench.models.transformers_backend import TransformersBackend
 
 
@@ -51,7 +51,7 @@ def test_llama_cpp_without_vision_says_so_at_once(here, hdbench, tmp_path):
         run = ("run", "hdb/zettelkatalog", "--model", "tiny", "--endpoint", address)
         done = hdbench(*run, "-o", "runs/llama")
         assert (done.returncode, done.stdout) == (2, "")
-        assert "the first 3 items all failed in the same way" in done.stderr
+        assert "3 items in a row without an answer" in done.stderr
         assert "image input is not supported" in done.stderr
         assert not (here / "runs/llama/answers.jsonl").exists()
         listed = hdbench(*run, "--dry-run")

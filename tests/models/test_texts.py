@@ -70,7 +70,7 @@ def test_a_run_asks_each_text_after_its_prompt_and_no_image(cards, hdbench):
         command = ("run", "hdb/cards", "--model", "m", "--endpoint", server.url, "-o", "runs/m")
         planned = hdbench(*command, "--dry-run")
         done = hdbench(*command)
-    assert planned.stdout.splitlines()[0] == "items: 4 to ask"
+    assert planned.stdout.splitlines()[0] == "items: 4 of 4 to ask"
     assert done.exit_code == 0, done.output
     assert sorted(request.text for request in server.requests) == [asked(item) for item in TEXTS]
     assert [request.images for request in server.requests] == [[]] * 4
@@ -103,7 +103,6 @@ def test_a_local_model_gets_texts_and_filled_in_prompts(tiny_model, tmp_path):
     backend = made(
         *(TransformersBackend, tiny_model, PROMPT),
         decoding=Decoding(max_new_tokens=4),
-        device="cpu",
         batch_size=3,
     )
     encode, given = backend._model.encode, []

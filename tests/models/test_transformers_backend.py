@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from importlib.util import find_spec
 
 import pytest
 import torch
@@ -13,13 +12,12 @@ from helpers.backends import made
 from PIL import Image
 from transformers import AutoModelForImageTextToText, AutoProcessor
 
-from hdbench.common.extras import install_command
 from hdbench.errors import HdbenchError
 from hdbench.models import transformers_backend
-from hdbench.models.answers_file import read_answers
 from hdbench.models.backend import Decoding, ImageLimits, Observer, Question
 from hdbench.models.images import load_images
 from hdbench.models.run import run_model
+from hdbench.models.run_folder import read_answers
 from hdbench.models.transformers_backend import TransformersBackend
 
 pytestmark = pytest.mark.nightly
@@ -29,9 +27,7 @@ GREEDY = Decoding(max_new_tokens=24)
 
 
 def make_backend(folder, decoding=GREEDY, **options):
-    return made(
-        TransformersBackend, folder, PROMPT, decoding=decoding, **{"device": "cpu"} | options
-    )
+    return made(TransformersBackend, folder, PROMPT, decoding=decoding, **options)
 
 
 def answers(backend, questions):
@@ -270,13 +266,13 @@ def test_what_happens_is_said_while_it_happens(tiny_model, questions):
         def loading(self):
             heard.append("loading")
 
-        def writing(self, items, tokens):
-            heard.append((items, tokens))
+        def writing(self, tokens):
+            heard.append(tokens)
 
     backend = make_backend(tiny_model, Decoding(max_new_tokens=3), batch_size=2)
     replies = dict(backend.answer(questions[:3], observer=Hearing()))
     assert [reply.tokens["output"] for reply in replies.values()] == [3, 3, 3]
-    assert heard == ["loading", (2, 0), (2, 1), (2, 2), (1, 0), (1, 1), (1, 2)]
+    assert heard == ["loading", 0, 1, 2, 0, 1, 2]
 
 
 def test_a_penalty_of_the_models_own_is_not_applied(tiny_model, questions, tmp_path):
@@ -320,23 +316,6 @@ def test_code_of_a_model_is_not_run(tiny_model, tmp_path):
     with pytest.raises(HdbenchError, match="code of its own, which is not run"):
         make_backend(folder)
     assert not sentinel.exists()
-
-
-def test_package_missing_for_a_processor_is_named_with_command(tiny_model, tmp_path):
-    assert not find_spec("torchvision"), "the tests do without it"
-    folder = shutil.copytree(tiny_model, tmp_path / "qwen")
-    (folder / "config.json").write_text('{"model_type": "qwen3_vl"}')
-    processor = {
-        "processor_class": "Qwen3VLProcessor",
-        "image_processor": {"image_processor_type": "Qwen2VLImageProcessor"},
-        "video_processor": {"video_processor_type": "Qwen3VLVideoProcessor"},
-    }
-    (folder / "processor_config.json").write_text(json.dumps(processor))
-    with pytest.raises(HdbenchError) as refused:
-        make_backend(folder)
-    assert str(refused.value) == (
-        "qwen: needs torchvision: install what local models need with: " + install_command("vlm")
-    )
 
 
 def test_model_folder_is_recorded_by_name_and_hash_of_its_files(tiny_model, tmp_path):

@@ -63,7 +63,7 @@ def test_the_prompt_alone_is_asked_and_run_json_says_so(here, hdbench):
         resumed = hdbench(*command, "-o", "runs/cards_m_without-media")
         hdbench(*command, "-o", "runs/seen")
         other = hdbench(*command, "-o", "runs/seen", "--without-media")
-    assert planned.stdout.splitlines()[0] == "items: 4 to ask with the prompt alone"
+    assert planned.stdout.splitlines()[0] == "items: 4 of 4 to ask with the prompt alone"
     assert planned.stdout.splitlines()[-1].endswith("runs/cards_m_without-media")
     assert done.exit_code == 0, done.output
     unseen, seen = server.requests[:4], server.requests[4:]

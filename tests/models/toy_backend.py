@@ -12,6 +12,6 @@ class ToyBackend(Backend):
     def hardware(self):
         return {}
 
-    def answer(self, questions, *, observer=SILENT):
+    def answer(self, questions, observer=SILENT):
         for question in questions:
             yield question.id, Reply(str(len(question.in_prompt(self.prompt))))

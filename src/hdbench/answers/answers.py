@@ -5,13 +5,12 @@ from itertools import islice
 from typing import Any, Self
 
 from hdbench.answers import ReadAs
-from hdbench.answers.answer import Answer, WrittenAnswer
-from hdbench.answers.bounds import number_of_values
+from hdbench.answers.answer import Answer, WrittenAnswer, number_of_values
 from hdbench.answers.cells import structured
 from hdbench.answers.container import AnswerPlace, Container
 from hdbench.answers.entries import shown
+from hdbench.answers.field_paths import FieldNames
 from hdbench.answers.ids import match_ids
-from hdbench.answers.renaming import FieldNames
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text, read_value
 from hdbench.errors import HdbenchError, Message
@@ -171,24 +170,15 @@ class Answers:
         self.reader = AnswerReader(schema, most_values=most_values)
         self._renamed, self.differences, unknown, self.number, several = match_ids(self._keys, ids)
         if unknown:
-            template = (
-                "{place}: {benchmark} has no id {id!r}: is this file for another benchmark or "
-                "version?"
-            )
-            if len(unknown) > 1:
-                template = (
-                    "{place}: {benchmark} has no id {id!r} (and {more} more): is this file for "
-                    "another benchmark or version?"
-                )
-            if unknown[0] in several:
-                template = "{place}: {benchmark} has no id {id!r}: is it one of {items}?"
             raise UnknownIdsError(
-                template,
+                "{place}: {benchmark} has no id {id!r}: is it one of {items}?"
+                if unknown[0] in several
+                else "{place}: {benchmark} has no id {id!r}: is this file for another benchmark or "
+                "version?",
                 [item_id[:LONGEST_ID] for item_id in islice(self._keys, MOST_IDS)],
                 place=container.where(self._keys[unknown[0]]),
                 benchmark=benchmark,
                 id=unknown[0],
-                more=len(unknown) - 1,
                 items=shown(several.get(unknown[0], [])),
             )
 

@@ -96,20 +96,6 @@ def without_decimals(cells: Sequence[str]) -> list[str]:
     return [cell.removesuffix(".0") for cell in cells]
 
 
-def column_letter(number: int) -> str:
-    """Return the letters that a spreadsheet has for a column, the first of which is 1.
-
-    Example:
-        >>> column_letter(1), column_letter(28)
-        ('A', 'AB')
-    """
-    letters = ""
-    while number:
-        number, digit = divmod(number - 1, 26)
-        letters = chr(ord("A") + digit) + letters
-    return letters
-
-
 def is_blank(cell: str) -> bool:
     """Return whether a cell, without white space around it, has no value.
 

@@ -6,10 +6,10 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import islice
 
-from hdbench.answers.encodings import UTF16_MARKS, decode
+from hdbench.answers.forms import UTF16_MARKS, decode
 from hdbench.common.bounds import MAX_CELL
 from hdbench.common.csv_and_excel import as_it_was
 from hdbench.errors import HdbenchError, Message
@@ -25,15 +25,7 @@ FIRST_ROWS = 50
 SEPARATOR = re.compile("sep=([,;\t|])[\r\n]")
 """The first line with which a CSV file tells Excel its delimiter."""
 
-
-@contextmanager
-def at_most(most: int) -> Iterator[None]:
-    """Set the maximum number of characters in a cell, for lines that are read in this block."""
-    before = csv.field_size_limit(most)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
+csv.field_size_limit(MAX_CELL)  # a model's answer can be longer than what Python allows
 
 
 def decode_or_cp1252(data: bytes, name: str) -> tuple[str, list[str]]:
@@ -96,7 +88,7 @@ def lines(text: str, delimiter: str, name: str, *, blank: bool = False) -> Itera
         blank: also rows whose cells are all blank, but not lines without any character.
 
     Raises:
-        HdbenchError: it is not CSV, or a cell has more characters than `at_most` allows.
+        HdbenchError: it is not CSV, or a cell is too long.
 
     Example:
         >>> list(lines("id;Titel\n\n1;'Die Ehe'\n", ";", "a.csv"))
@@ -112,13 +104,12 @@ def lines(text: str, delimiter: str, name: str, *, blank: bool = False) -> Itera
                 yield begin, [*map(as_it_was, cells)]
             begin = reader.line_num + 1
     except csv.Error as error:
-        most = csv.field_size_limit()
         if "field larger" in str(error):
             raise HdbenchError(
                 "{place}:{line}: a cell of more than {most} million characters",
                 place=name,
                 line=begin,
-                most=most >> 20,
+                most=MAX_CELL >> 20,
             ) from error
         raise HdbenchError(
             "{place}:{line}: not CSV: {why}; a quote in a quoted cell is written twice",
@@ -128,21 +119,13 @@ def lines(text: str, delimiter: str, name: str, *, blank: bool = False) -> Itera
         ) from error
 
 
-@contextmanager
-def opened_csv(
-    data: bytes, name: str, most: int = MAX_CELL, *, blank: bool = False
-) -> Iterator[tuple[Iterator[Line], list[str]]]:
-    """Open a CSV file in UTF-8, UTF-16 or cp1252, with the delimiter that suits it best.
+def read_csv(data: bytes, name: str, *, blank: bool = False) -> tuple[Iterator[Line], list[str]]:
+    """Return the rows of a CSV file in UTF-8, UTF-16 or cp1252, and what was assumed.
 
     Args:
         data: the file.
         name: what messages call it.
-        most: how many characters a cell may have.
         blank: see `lines`.
-
-    Yields:
-        The rows, as `lines` yields them, and what was assumed.
     """
     text, notes = decode_or_cp1252(data, name)
-    with at_most(most):
-        yield lines(text, delimiter_of(text), name, blank=blank), notes
+    return lines(text, delimiter_of(text), name, blank=blank), notes

@@ -1,34 +1,248 @@
-"""The form of a file or folder of answers, recognized by its contents and not by its name."""
+"""The form of a file or folder of answers, recognized by its contents; packed ones unpacked."""
 
+import json
 import stat
 import tempfile
 from collections.abc import Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import NamedTuple
+from tempfile import mkdtemp
+from typing import Any, NamedTuple
 
+from hdbench.answers.answer import too_many_cells
 from hdbench.answers.container import AnswersSource, Container
-from hdbench.answers.encodings import UTF16_MARKS, write_as_utf8
-from hdbench.answers.folders import answers_files, open_items
+from hdbench.answers.folders import answers_files, open_items, run_parts
 from hdbench.answers.forms import (
+    GZIP,
     JSON_LINES,
+    PACKED_ENDINGS,
+    UTF16_MARKS,
     ZIP,
+    ZSTANDARD,
     accepted,
     head_of,
     of_other_kind,
     other_kind,
+    read_whole,
     without_mark,
+    write_as_utf8,
 )
-from hdbench.answers.json_files import LinesFile, open_json, open_lines, read_whole
+from hdbench.answers.json_files import LinesFile, open_json, open_lines
 from hdbench.answers.members import Folder, Zip
 from hdbench.answers.records import table_answers
-from hdbench.answers.run_parts import run_parts
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import csv_table, workbook_table
-from hdbench.answers.unpacking import Unpacked, check_packed_once, check_unpacked, unpack
+from hdbench.common.bounds import MAX_GROUP_VALUES, MAX_LINE, MAX_UNPACKED
+from hdbench.common.jsonio import parse_json
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message, is_full, write_reason
+
+ROWS = 1_000
+"""Maximum number of rows of a Parquet file that are in memory at once."""
+
+
+def decompress(source: Path, target: Path, name: str, method: str) -> None:
+    """Unpack a file of gzip or Zstandard.
+
+    Args:
+        source: the file.
+        target: where the plain one goes.
+        name: what messages call the file.
+        method: how it is packed, as pyarrow calls it.
+
+    Raises:
+        HdbenchError: it is damaged, or too large.
+    """
+    import pyarrow as pa  # noqa: PLC0415  slow to import
+
+    size = 0
+    try:
+        with pa.input_stream(str(source), compression=method) as file, target.open("wb") as out:
+            while block := file.read(2**20):
+                size += len(block)
+                check_unpacked(size, name)
+                out.write(block)
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(name, method, error) from error
+
+
+def write_as_lines(source: Path, target: Path, name: str) -> None:
+    """Write the rows of a Parquet file as JSON Lines, one line per row.
+
+    A `prediction` that is text is JSON, as in a CSV file.
+
+    Args:
+        source: the file.
+        target: where the lines go.
+        name: what messages call the file.
+
+    Raises:
+        HdbenchError: it is damaged, or too large.
+    """
+    import pyarrow as pa  # noqa: PLC0415  slow to import
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    try:
+        about = pq.read_metadata(source)
+        # A text that many rows share is in the file once, and is held once here too: written out,
+        # a file of 100 KiB can be gigabytes.
+        schema = about.schema
+        columns = [schema.column(index) for index in range(len(schema.names))]
+        texts = [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
+        # Arrow's type for JSON writes them out, too.
+        is_json = any(column.logical_type.type == "JSON" for column in columns)
+        rows = _rows_at_once(about, name)
+        with (
+            pq.ParquetFile(
+                source, read_dictionary=texts, arrow_extensions_enabled=not is_json
+            ) as file,
+            target.open("wb") as out,
+        ):
+            names = file.schema_arrow.names
+            if len(set(names)) < len(names):
+                raise HdbenchError("{place}: two columns have the same name: keep one", place=name)
+            size = number = 0
+            for batch in file.iter_batches(batch_size=rows):
+                number = _check_rows(batch, number, name)
+                for row in zip(*batch.columns, strict=True):
+                    values = (value.as_py() for value in row)
+                    line = _line(dict(zip(names, values, strict=True)))
+                    size += len(line)
+                    check_unpacked(size, name)
+                    out.write(line)
+    except UnicodeDecodeError as error:
+        raise HdbenchError("{place}: a text in it is not UTF-8", place=name) from error
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(name, "Parquet", error) from error
+
+
+def _rows_at_once(about: Any, name: str) -> int:
+    """Return how many rows of a Parquet file are read at once, so that they fit into memory.
+
+    Raises:
+        HdbenchError: by what the file says of itself, it is too large.
+    """
+    groups = [about.row_group(number) for number in range(about.num_row_groups)]
+    size = sum(int(group.total_byte_size) for group in groups)
+    check_unpacked(size, name)
+    if size > MAX_LINE * max(1, about.num_rows):
+        raise _long_row(name)
+    for group in groups:
+        columns = (group.column(number) for number in range(group.num_columns))
+        if sum(column.num_values for column in columns) > MAX_GROUP_VALUES:
+            raise too_many_cells(name)
+    return max(1, min(ROWS, MAX_LINE * int(about.num_rows) // max(size, 1)))
+
+
+def _check_rows(batch: Any, before: int, name: str) -> int:
+    """Refuse rows that would be longer than a line may be; return the number of the last row.
+
+    A few hundred bytes can hold a list of a thousand long texts, which are all the same.
+    """
+    if sum(map(_size, batch.columns)) > MAX_LINE:
+        for row in range(batch.num_rows):
+            if sum(_size(column.slice(row, 1)) for column in batch.columns) > MAX_LINE:
+                number = before + row + 1
+                raise _long_row(Message("{place}, row {number}", place=name, number=number))
+    return before + int(batch.num_rows)
+
+
+def _long_row(place: str) -> HdbenchError:
+    return HdbenchError(
+        "{place}: a row is larger than {most} MiB", place=place, most=MAX_LINE >> 20
+    )
+
+
+def _size(array: Any) -> int:
+    """Return the bytes in an array of Arrow, where a text that values share counts for each."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    if isinstance(array, pa.DictionaryArray):
+        lengths = pc.binary_length(array.dictionary)
+        return int(pc.sum(lengths.take(array.indices)).as_py() or 0)
+    if isinstance(array, pa.StructArray):
+        return sum(map(_size, array.flatten()))
+    if isinstance(array, pa.MapArray):
+        start, end = array.offsets[0].as_py(), array.offsets[-1].as_py()  # of a slice, too
+        return sum(_size(part.slice(start, end - start)) for part in (array.keys, array.items))
+    lists = pa.ListArray | pa.LargeListArray | pa.FixedSizeListArray
+    if isinstance(array, lists | pa.ListViewArray | pa.LargeListViewArray):
+        return _size(array.flatten())
+    return int(array.nbytes)
+
+
+def _line(row: dict[str, Any]) -> bytes:
+    values = {key: _text(value) for key, value in row.items()}
+    if isinstance(values.get("prediction"), str):
+        with suppress(ValueError):  # otherwise a text, as it is
+            values["prediction"] = parse_json(values["prediction"])
+    if values.get("text") is not None and values.get("prediction") is None:
+        values.pop("prediction", None)
+    line = json.dumps(values, ensure_ascii=False, default=lambda value: str(_text(value))) + "\n"
+    return line.encode(errors="backslashreplace")
+
+
+def _text(value: Any) -> Any:
+    """Return a text that was written as bytes, as some programs do; any other value as it is."""
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def check_unpacked(size: int, name: str) -> None:
+    """Refuse what is larger unpacked than may be.
+
+    Raises:
+        HdbenchError: it has more than `MAX_UNPACKED` bytes.
+    """
+    if size > MAX_UNPACKED:
+        raise HdbenchError(
+            "{place}: larger than {most} GiB unpacked: unpack it, or split it",
+            place=name,
+            most=MAX_UNPACKED >> 30,
+        )
+
+
+def _damaged(name: str, kind: str, error: Exception) -> HdbenchError:
+    if is_full(error):  # the temporary folder, and not the file
+        return HdbenchError(
+            "{place}: cannot be unpacked: {why}", place=name, why=write_reason(error)
+        )
+    reason = next(iter(str(error).splitlines()), "")[:200]
+    return HdbenchError("{place}: a damaged {kind} file: {why}", place=name, kind=kind, why=reason)
+
+
+_PACKED = {GZIP: "gzip", ZSTANDARD: "zstd"}
+
+
+def unpack(path: Path, name: str, scratch: Path) -> Path:
+    """Return a file as it is, or a plain copy of one that is packed or Parquet.
+
+    Args:
+        path: the file.
+        name: what messages call it.
+        scratch: where the copy goes, which has the file's name.
+
+    Raises:
+        HdbenchError: it is damaged, too large, or packed twice.
+    """
+    is_named = path.suffix.lower() in PACKED_ENDINGS
+    copy = Path(mkdtemp(dir=scratch), path.stem if is_named else path.name)
+    head = head_of(path)
+    if method := next((_PACKED[mark] for mark in _PACKED if head.startswith(mark)), None):
+        decompress(path, copy, name, method)
+        if head_of(copy).startswith(tuple(_PACKED)):
+            raise packed_twice(name)
+        return unpack(copy, name, scratch)
+    if head.startswith(b"PAR1"):
+        write_as_lines(path, copy, name)
+        return copy
+    return path
+
+
+def packed_twice(name: str) -> HdbenchError:
+    """Return the error of a packed file within a packed file."""
+    return HdbenchError("{place}: packed twice: unpack it once", place=name)
 
 
 def open_container(
@@ -104,25 +318,25 @@ class _Opener(NamedTuple):
             return self.of_file(source._replace(path=path, name=name), is_packed=is_packed)
         size, plain = 0, []
         for path, name in files:
-            copy = self.plain(path, name, is_packed=is_packed)
-            if kind := other_kind(copy.head):
+            copy = self.plain(path, name)
+            if kind := other_kind(head_of(copy)):
                 raise of_other_kind(kind, name, accepted())
             if not path.stat().st_size and not name.lower().endswith(JSON_LINES):
                 raise HdbenchError(
                     "{place}: is empty, so it was cut off: write it again", place=name
                 )
-            if is_packed and copy.path != path:
+            if is_packed and copy != path:
                 # A small ZIP could hold any number of parts that are small too.
-                size += copy.path.stat().st_size
+                size += copy.stat().st_size
                 check_unpacked(size, name)
-            plain.append(LinesFile(copy.path, name))
+            plain.append(LinesFile(copy, name))
         return open_lines(plain, source)
 
     def of_file(self, source: AnswersSource, *, is_packed: bool = False) -> Container:
         """Return the answers in a file, which may have been unpacked already."""
-        name = source.name
-        path, head, is_packed = self.plain(source.path, name, is_packed=is_packed)
-        source = source._replace(path=path)
+        name, path = source.name, self.plain(source.path, source.name)
+        is_packed |= path != source.path
+        source, head = source._replace(path=path), head_of(path)
         if not head.strip():
             raise HdbenchError("{place}: no predictions in this file: it is empty", place=name)
         kind, is_zip = other_kind(head), head.startswith(ZIP)
@@ -131,27 +345,23 @@ class _Opener(NamedTuple):
             self.closing.callback(archive.close)
             kind = archive.office_kind()
             if kind is None:
-                check_packed_once(name, is_packed=is_packed)
+                if is_packed:
+                    raise packed_twice(name)
                 return self.of_members(archive, source)
         if kind:
             raise of_other_kind(kind, name, accepted())
         if is_zip:
             return table_answers(workbook_table(path, name), source.schema, source.ids)
-        # Further down, a NUL may come from a model: recorded answers have some.
-        if b"\0" in head.partition(b"\n")[0]:
-            raise HdbenchError(
-                "{place}: this is not text: {accepted}", place=name, accepted=accepted()
-            )
         if without_mark(head).startswith((b"{", b"[")):
             return open_json(source)
         table = csv_table(read_whole(path, name), name)
         return table_answers(table, source.schema, source.ids)
 
-    def plain(self, path: Path, name: str, *, is_packed: bool) -> Unpacked:
+    def plain(self, path: Path, name: str) -> Path:
         """Return a file that is not packed and, if it is a text, in UTF-8."""
-        plain = unpack(path, name, self.scratch, is_packed=is_packed)
-        if not plain.head.startswith(UTF16_MARKS):
+        plain = unpack(path, name, self.scratch)
+        if not head_of(plain).startswith(UTF16_MARKS):
             return plain
         copy = Path(tempfile.mkdtemp(dir=self.scratch), "answers")
-        write_as_utf8(plain.path, copy, name)
-        return plain._replace(path=copy, head=head_of(copy))
+        write_as_utf8(plain, copy, name)
+        return copy

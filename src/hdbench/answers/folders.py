@@ -4,13 +4,12 @@ import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hdbench.answers.answer import WrittenAnswer
 from hdbench.answers.container import Container
-from hdbench.answers.encodings import decode
 from hdbench.answers.entries import EntryReader, about, shown
-from hdbench.answers.forms import IN_PARTS, ITEM_ENDINGS, PAGE_ENDINGS, part_form, stem_of
+from hdbench.answers.forms import IN_PARTS, ITEM_ENDINGS, PAGE_ENDINGS, decode, part_form, stem_of
 from hdbench.answers.ids import plain_form
 from hdbench.answers.members import Members
 from hdbench.answers.page_text.reading import read_page_text
@@ -29,7 +28,6 @@ RUN_FILE = "run.json"
 
 _REQUEST = re.compile(r"request_([^_]+)_(.+)\.json", re.IGNORECASE | re.DOTALL)
 _OF_REQUEST = frozenset({"text", "parsed", "response_text"})
-_PACKED = (".json.gz", ".txt.gz")
 
 
 def answers_files(members: Members, schema: AnswerSchema | None) -> list[str]:
@@ -103,10 +101,6 @@ def open_items(
     """
     if not members.names:
         members = _pages_within(members) or members
-    if packed := [name for name in members.others if name.lower().endswith(_PACKED)]:
-        raise HdbenchError(
-            "{place}: unpack it: only plain files are read here", place=members.place(packed[0])
-        )
     requests = {name: match for name in members.names if (match := _REQUEST.fullmatch(name))}
     runs = sorted({match[1] for match in requests.values()})
     if len(runs) > 1:
@@ -248,3 +242,81 @@ def _passed_over(members: Members, others: list[str]) -> list[Message]:
             first=min(others),
         )
     ]
+
+
+_PART = re.compile(r"part-0*([1-9][0-9]{0,4})-of-([1-9][0-9]{0,4})")
+
+
+class RunPart(NamedTuple):
+    """One part of a run.
+
+    Attributes:
+        number: which one it is, from 1.
+        of: how many there are.
+        folder: its run folder.
+    """
+
+    number: int
+    of: int
+    folder: Path
+
+    @property
+    def exists(self) -> bool:
+        """Return whether anything of it is recorded."""
+        return (self.folder / RUN_FILE).is_file()
+
+    @property
+    def answers(self) -> Path | None:
+        """Return the file with its answers; None if there are none yet."""
+        path = self.folder / OUR_ANSWERS
+        return path if path.is_file() and not path.is_symlink() else None
+
+    def count_answers(self) -> int:
+        """Return how many answers it has, without an incomplete one."""
+        if self.answers is None:
+            return 0
+        with self.answers.open("rb") as file:
+            return sum(line.endswith(b"\n") for line in file)
+
+
+def part_folder(run: Path, number: int, of: int) -> Path:
+    """Return the folder of a part; their names sort in the order of the parts.
+
+    Example:
+        >>> part_folder(Path("runs/qwen"), 2, 16).name
+        'part-02-of-16'
+    """
+    return run / f"part-{number:0{len(str(of))}}-of-{of}"
+
+
+def run_parts(run: Path) -> list[RunPart]:
+    """Return all parts of a run in order, also those that do not exist; none for other folders.
+
+    Raises:
+        HdbenchError: the parts do not belong together.
+    """
+    if not run.is_dir() or (run / RUN_FILE).exists():
+        return []
+    found = {
+        int(match[2]): path.name
+        for path in run.glob("part-*-of-*")
+        if (match := _PART.fullmatch(path.name)) and RunPart(0, 0, path).exists
+    }
+    if len(found) > 1:
+        one, other = sorted(found.values())[:2]
+        raise HdbenchError(
+            "{place}: holds {one} and {other}: keep the parts of one run in a folder of their own",
+            place=run,
+            one=one,
+            other=other,
+        )
+    return [
+        RunPart(number, of, part_folder(run, number, of))
+        for of in found
+        for number in range(1, of + 1)
+    ]
+
+
+def whole_run(folder: Path) -> Path:
+    """Return the folder of the run that a run folder is a part of, or else that folder itself."""
+    return folder.parent if _PART.fullmatch(folder.name) else folder

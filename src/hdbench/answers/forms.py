@@ -1,8 +1,10 @@
 """The forms in which files hold answers: `FORMS`, and how a file is known by its first bytes."""
 
 import codecs
+import shutil
 from pathlib import Path
 
+from hdbench.common.bounds import MAX_WHOLE
 from hdbench.errors import HdbenchError, Message
 
 JSON_LINES = (".jsonl", ".ndjson")
@@ -46,6 +48,9 @@ FOLDER_ENDINGS = (
 ENDINGS = (*FOLDER_ENDINGS, *PACKED_ENDINGS, ".zip")
 """Extensions of files that can be given as answers; they may follow each other."""
 
+BINARY = 32
+"""Number of first bytes of which one is 0 in images, archives and the like."""
+
 HEAD = 2**16
 """Number of bytes by which a file is recognized; white space before them is skipped."""
 
@@ -54,20 +59,10 @@ ZSTANDARD = b"\x28\xb5\x2f\xfd"
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
 _OTHERS = {
-    b"\x89PNG": Message("a PNG image"),
-    b"\xff\xd8\xff": Message("a JPEG image"),
-    b"GIF8": Message("a GIF image"),
-    b"II*\0": Message("a TIFF image"),
-    b"MM\0*": Message("a TIFF image"),
     b"%PDF": Message("a PDF"),
     b"\xd0\xcf\x11\xe0": Message(
         "an old Excel file (.xls), or one with a password: save it as .xlsx"
     ),
-    b"7z\xbc\xaf": Message("a 7-Zip archive"),
-    b"Rar!": Message("a RAR archive"),
-    b"BZh": Message("a bzip2 file"),
-    b"\xfd7zXZ": Message("an xz file"),
-    b"SQLite format 3": Message("an SQLite database"),
     b"<": Message("an HTML or XML file"),
 }
 """Beginnings of files of other types, without leading white space."""
@@ -104,8 +99,11 @@ def other_kind(head: bytes) -> Message | None:
         'a PDF'
     """
     start = without_mark(head)
-    kind = next((_OTHERS[magic] for magic in _OTHERS if start.startswith(magic)), None)
-    return kind or (Message("a tar archive") if head[257:262] == b"ustar" else None)
+    if kind := next((_OTHERS[magic] for magic in _OTHERS if start.startswith(magic)), None):
+        return kind
+    # Further down, a NUL may come from a model: recorded answers have some.
+    is_binary = b"\0" in head[:BINARY] + head.partition(b"\n")[0] and head[:2] not in UTF16_MARKS
+    return Message("no text") if is_binary and not head.startswith(ZIP) else None
 
 
 def of_other_kind(kind: Message, place: str, accepted: Message) -> HdbenchError:
@@ -145,3 +143,79 @@ def stem_of(name: str) -> str:
     """
     stem, _, ending = name.rpartition(".")
     return stem.removesuffix(".gt") if ending.lower() == "txt" else stem
+
+
+UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""Byte order marks, with which a UTF-16 file begins."""
+
+
+def decode(raw: bytes, where: str) -> str:
+    r"""Return the text of a small file.
+
+    Args:
+        raw: its bytes.
+        where: the file, for the message.
+
+    Raises:
+        HdbenchError: it is in neither encoding; the message names the line and the byte within it.
+
+    Example:
+        >>> decode("\ufeffMüller".encode("utf-16-le"), "answer.txt")
+        'Müller'
+    """
+    is_utf16 = raw.startswith(UTF16_MARKS)
+    try:
+        return raw.decode("utf-16" if is_utf16 else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        if is_utf16:
+            raise HdbenchError("{place}: not UTF-16: save as UTF-8", place=where) from error
+        before = error.object[: error.start]  # without the mark, which "utf-8-sig" removes
+        line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")
+        raise HdbenchError(
+            "{place}:{line}: not UTF-8 (byte {column} of the line): save as UTF-8",
+            place=where,
+            line=line,
+            column=column,
+        ) from error
+
+
+def write_as_utf8(source: Path, target: Path, name: str) -> None:
+    """Rewrite a UTF-16 file as UTF-8, one block at a time.
+
+    Args:
+        source: the file, with its byte order mark.
+        target: where the new one goes.
+        name: what messages call the file.
+
+    Raises:
+        HdbenchError: it is not UTF-16 throughout.
+    """
+    try:
+        with (
+            source.open(encoding="utf-16", newline="") as file,
+            target.open("w", encoding="utf-8", newline="") as out,
+        ):
+            shutil.copyfileobj(file, out)
+    except UnicodeError as error:
+        raise HdbenchError(
+            "{place}: not UTF-16 throughout, although it begins as UTF-16: save as UTF-8",
+            place=name,
+        ) from error
+
+
+def read_whole(path: Path, name: str) -> bytes:
+    """Return the bytes of a file that can only be read whole.
+
+    Raises:
+        HdbenchError: it is larger than `MAX_WHOLE`.
+    """
+    with path.open("rb") as file:
+        raw = file.read(MAX_WHOLE + 1)
+    if len(raw) > MAX_WHOLE:
+        raise HdbenchError(
+            "{place}: larger than {most} MiB, and such files are read only as JSON Lines: "
+            "write one object per line",
+            place=name,
+            most=MAX_WHOLE >> 20,
+        )
+    return raw

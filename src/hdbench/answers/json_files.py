@@ -16,13 +16,12 @@ from hdbench.answers.container import (
     held,
     second_answer,
 )
-from hdbench.answers.encodings import decode
 from hdbench.answers.entries import EntryReader, almost_id, given_id, is_empty
-from hdbench.answers.forms import head_of, part_form, without_mark
+from hdbench.answers.forms import decode, head_of, part_form, read_whole, without_mark
 from hdbench.answers.records import table_answers
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import rows_table
-from hdbench.common.bounds import MAX_LINE, MAX_OPEN, MAX_WHOLE
+from hdbench.common.bounds import MAX_LINE, MAX_WHOLE
 from hdbench.common.jsonio import (
     UNIQUE,
     parse_file,
@@ -71,7 +70,7 @@ class AnswerLines:
     def __init__(self, files: Sequence[LinesFile], schema: AnswerSchema | None) -> None:
         self.files = files
         self.reader = EntryReader(schema)
-        self._open: dict[int, IO[bytes]] = {}
+        self._open: tuple[int, IO[bytes]] | None = None
 
     def load(self, place: int) -> WrittenAnswer:
         """Return the answer in a line, as `Container.load` does."""
@@ -89,9 +88,11 @@ class AnswerLines:
         """Return a line as it is in its file."""
         number, offset = divmod(place, MAX_FILE)
         try:
-            file = self._open.get(number) or self._opened(number)
-            file.seek(offset)
-            return file.readline(MAX_LINE)
+            if self._open is None or self._open[0] != number:
+                self.close()
+                self._open = number, self.files[number].path.open("rb")
+            self._open[1].seek(offset)
+            return self._open[1].readline(MAX_LINE)
         except OSError as error:
             name = self.files[number].name
             raise HdbenchError(
@@ -109,16 +110,9 @@ class AnswerLines:
         return f"{self.files[number].name}:{lines}"
 
     def close(self) -> None:
-        """Close the files."""
-        for file in self._open.values():
-            file.close()
-        self._open.clear()
-
-    def _opened(self, number: int) -> IO[bytes]:
-        if len(self._open) == MAX_OPEN:
-            self._open.pop(next(iter(self._open))).close()
-        file = self._open[number] = self.files[number].path.open("rb")
-        return file
+        """Close the file that is open: one at a time, as a process may not open any number."""
+        if self._open is not None:
+            self._open[1].close()
 
 
 def open_json(source: AnswersSource) -> Container:
@@ -316,21 +310,3 @@ def objects_in(values: list[Any], name: str) -> list[tuple[str, dict[str, Any]]]
             raise HdbenchError("{place}: must be a JSON object in braces, with an id", place=where)
         entries.append((where, entry))
     return entries
-
-
-def read_whole(path: Path, name: str) -> bytes:
-    """Return the bytes of a file that can only be read whole.
-
-    Raises:
-        HdbenchError: it is larger than `MAX_WHOLE`.
-    """
-    with path.open("rb") as file:
-        raw = file.read(MAX_WHOLE + 1)
-    if len(raw) > MAX_WHOLE:
-        raise HdbenchError(
-            "{place}: larger than {most} MiB, and such files are read only as JSON Lines: "
-            "write one object per line",
-            place=name,
-            most=MAX_WHOLE >> 20,
-        )
-    return raw

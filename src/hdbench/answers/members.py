@@ -148,10 +148,6 @@ class Zip:
                     "{place}: a name that is empty or leads out of the ZIP: pack it again",
                     place=place,
                 )
-            if info.flag_bits & 0x1:
-                raise HdbenchError(
-                    "{place}: is encrypted: pack it again without a password", place=place
-                )
             if stat.S_ISLNK(info.external_attr >> 16):
                 raise HdbenchError("{place}: is a symbolic link: pack the file itself", place=place)
             if info.is_dir() or any(map(_is_hidden, info.filename.split("/"))):

@@ -8,14 +8,20 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from hdbench.answers.bounds import too_many_cells
-from hdbench.answers.cells import column_letter
+from hdbench.answers.answer import too_many_cells
 from hdbench.common.bounds import MAX_CELLS, MAX_ROWS, MAX_TAGS, MAX_WORKBOOK
 from hdbench.common.extras import needed
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
 
 _DATE = re.compile(r"[yd]", re.IGNORECASE)
+_NO_VALUE = re.compile(
+    rb'<c r="([A-Z0-9]{2,10})"(?![^<>]*t="str")[^<>]*>\s*<f\b(?:[^<>]*/>|[^<>]*>[^<>]*</f>)'
+    rb"\s*(?:<v\s*/>|<v></v>)?\s*</c>"
+)
+MAX_FORMULA = 2**14
+"""Bytes of a cell with a formula, which can have 8,192 characters."""
+
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
@@ -51,22 +57,24 @@ def read_sheets(file: Path, name: str) -> Iterator[Sheet]:
     """
     with read_errors(name):
         try:
-            is_excel, has_formulas = _check(file, name)
-            yield from _excel(file, name, has_formulas) if is_excel else _open_document(file, name)
+            yield from (_excel if _check(file, name) else _open_document)(file, name)
         except HdbenchError:
             raise
         except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
             raise _damaged(name, error) from error
 
 
-def _check(file: Path, name: str) -> tuple[bool, bool]:
-    """Return whether it is of Excel, and whether it has formulas, if it is within the bounds."""
+def _check(file: Path, name: str) -> bool:
+    """Return whether it is of Excel, if it is within the bounds and all its formulas have values.
+
+    Programs that do not calculate write formulas without one.
+    """
     too_large = HdbenchError(
         "{place}: too large to be read whole: delete empty rows and columns, or save it as CSV, in "
         "parts",
         place=name,
     )
-    tags, has_formulas = 0, False
+    tags = 0
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
         # No member gives more than its header says.
@@ -75,6 +83,7 @@ def _check(file: Path, name: str) -> tuple[bool, bool]:
         for member in members:
             if not member.filename.lower().endswith((".xml", ".rels")):
                 continue
+            before = b""
             with archive.open(member) as source:
                 while chunk := source.read(2**18):
                     tags += chunk.count(b"<")
@@ -82,39 +91,42 @@ def _check(file: Path, name: str) -> tuple[bool, bool]:
                         raise too_large
                     if b"<!DOCTYPE" in chunk or b"<!ENTITY" in chunk:
                         raise HdbenchError("{place}: defines a document type", place=name)
-                    has_formulas = has_formulas or b"<f" in chunk
-        is_excel = any(member.filename.lower().startswith("xl/") for member in members)
-    return is_excel, has_formulas
+                    if found := _NO_VALUE.search(before + chunk):
+                        raise HdbenchError(
+                            "{place}: the formula in cell {cell} ({part}) has no value: open the "
+                            "file in a spreadsheet program and save it",
+                            place=name,
+                            cell=found[1].decode(),
+                            part=member.filename,
+                        )
+                    before = chunk[-MAX_FORMULA:]
+    return any(member.filename.lower().startswith("xl/") for member in members)
 
 
-def _excel(file: Path, name: str, has_formulas: bool) -> Iterator[Sheet]:
+def _excel(file: Path, name: str) -> Iterator[Sheet]:
     with needed("excel", "Excel files need"):
         from openpyxl.reader.excel import ExcelReader  # noqa: PLC0415
 
     # Row by row: otherwise a merged cell or a cell in a far corner would fill the memory.
     with file.open("rb") as source:  # whose name may have any ending
-        values = ExcelReader(source, read_only=True, data_only=True, keep_links=False)
-        formulas = ExcelReader(source, read_only=True, keep_links=False) if has_formulas else None
         try:
-            values.read()
-            if formulas is not None:
-                formulas.read()
-            parts = {about.name: rel.target for about, rel in values.parser.find_sheets()}
+            reader = ExcelReader(source, read_only=True, data_only=True, keep_links=False)
+            reader.read()
+            parts = {about.name: rel.target for about, rel in reader.parser.find_sheets()}
             if len(set(parts.values())) < len(parts):
                 raise HdbenchError(
                     "{place}: several sheets are the same part of the file: save it again",
                     place=name,
                 )
             cells = 0
-            for sheet in values.wb.worksheets:
+            for sheet in reader.wb.worksheets:
                 if sheet.sheet_state != "visible":
                     continue
-                written = None if formulas is None else formulas.wb[sheet.title]
-                rows = _rows(sheet, written, f"{name}: {sheet.title}")
+                rows = _rows(sheet, f"{name}: {sheet.title}")
                 cells += len(rows) * max(map(len, rows), default=0)
                 if cells > MAX_CELLS:
                     raise too_many_cells(name)
-                with values.archive.open(parts[sheet.title]) as part:
+                with reader.archive.open(parts[sheet.title]) as part:
                     ranges = list(_merged(part))
                 yield Sheet(sheet.title, rows, _filled_down(rows, ranges))
         except HdbenchError:
@@ -123,32 +135,15 @@ def _excel(file: Path, name: str, has_formulas: bool) -> Iterator[Sheet]:
             raise _damaged(name, error) from error
 
 
-def _rows(sheet: Any, written: Any, where: str) -> list[list[Any]]:
-    """Return the values of a sheet, and refuse a formula without one.
-
-    Programs that do not calculate write such formulas.
-    """
+def _rows(sheet: Any, where: str) -> list[list[Any]]:
     sheet.reset_dimensions()
     rows: list[list[Any]] = []
     cells = 0
-    formulas: Iterator[Any] = iter(())
-    if written is not None:
-        written.reset_dimensions()
-        formulas = written.iter_rows()
     for number, row in enumerate(sheet.iter_rows(), start=1):
         cells = max(cells, len(row))
         if number > MAX_ROWS or number * cells > MAX_CELLS:
             raise too_many_cells(where)
         rows.append([_value(cell, where) for cell in row])
-        for value, cell in zip(rows[-1], next(formulas, ()), strict=False):
-            if value is None and cell.data_type == "f":
-                raise HdbenchError(
-                    "{place}, row {number}: the formula in column {column} has no value: open the "
-                    "file in a spreadsheet program and save it",
-                    place=where,
-                    number=number,
-                    column=column_letter(cell.column),
-                )
     return rows
 
 
@@ -158,7 +153,7 @@ def _value(cell: Any, where: str) -> Any:
             "{place}, row {number}: the date in column {column} is no date: enter it as text",
             place=where,
             number=cell.row,
-            column=column_letter(cell.column),
+            column=cell.column_letter,
         )
     return cell.value
 

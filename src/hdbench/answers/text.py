@@ -1,30 +1,276 @@
 """The record in what a model wrote, and what had to be done to find it."""
 
 import json
+import re
+from collections.abc import Container, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
-from hdbench.answers.answer import Answer, Kind, Status
-from hdbench.answers.batches import REASONING
-from hdbench.answers.blocks import Block, Blocks
-from hdbench.answers.bounds import number_of_values
-from hdbench.answers.joining import Joiner, at_least
-from hdbench.answers.no_answer import kind_of_object, kind_of_text
-from hdbench.answers.respelling import respelled
-from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.schema_parts import CONFIDENCE, is_sure_value
-from hdbench.answers.turns import answer_in
+from rapidfuzz import fuzz
+
+from hdbench.answers.answer import Answer, Kind, Status, number_of_values
+from hdbench.answers.blocks import Block, Blocks, respelled
+from hdbench.answers.entries import REASONING
+from hdbench.answers.plain_text import answer_in
+from hdbench.answers.schema import CONFIDENCE, AnswerSchema, Place, is_sure_value, leaves_of
 from hdbench.common.bounds import (
+    MAX_CHARACTERS,
+    MAX_COMPARED,
     MAX_DAMAGED,
     MAX_INNER_DEPTH,
+    MAX_LEAVES,
     MAX_LEVELS,
+    MAX_LOOKED_AT,
     MAX_NODES,
     MAX_TEXTS,
     MAX_VALUES,
 )
 from hdbench.common.jsonio import FINITE, parse_json
+
+SAME = 80.0
+"""Minimum similarity of two texts, 0 to 100, at which one is taken for a draft of the other."""
+
+SEVERITY: dict[Status, int] = {"clean": 0, "unwrapped": 1, "repaired": 2, "truncated": 3}
+
+
+def at_least(status: Status, answer: Answer) -> Answer:
+    """Return an answer with the more serious of two statuses, or as it is without a record."""
+    if SEVERITY.get(answer.status, 9) >= SEVERITY[status]:
+        return answer
+    return answer._replace(status=status)
+
+
+class Joiner:
+    """Joins the records of one answer, until too much has been compared.
+
+    Args:
+        schema: the form of the benchmark's answers.
+    """
+
+    def __init__(self, schema: AnswerSchema) -> None:
+        self.schema = schema
+        self._to_compare = MAX_COMPARED
+
+    def one(self, records: Sequence[Answer]) -> Answer:
+        """Return the one record of several.
+
+        Two records are joined if they do not say the same thing differently: other items of the
+        list, other fields. If they do, the later one counts, unless it is only a part of a record.
+
+        Args:
+            records: at least one, in order.
+
+        Returns:
+            The record, with `set_aside` if one of them is not part of it.
+        """
+        filled = [record for record in records if any(leaves_of(record.prediction))]
+        one, *others = records = (self.schema.list_of_objects and filled) or records
+        # Items that came one by one are each taken as a new item, however similar to another.
+        name, _ = self.schema.list_of_objects or ("", {})
+        lists = [record.prediction.get(name) for record in records]
+        singly = all(isinstance(items, list) and len(items) == 1 for items in lists)
+        for record in others:
+            if record.prediction == one.prediction:
+                continue
+            joined = self._joined(one.prediction, record.prediction, singly=singly)
+            if joined is not None:
+                status = at_least(one.status, record).status
+                one = at_least("unwrapped", Answer(joined, status, None, one.set_aside))
+            elif self._is_plausible(record, one):
+                one = record._replace(set_aside=True)
+            elif record.status != "truncated":  # otherwise it is the same again, and broke off
+                one = one._replace(set_aside=True)
+        return one
+
+    def _is_plausible(self, record: Answer, other: Answer) -> bool:
+        """Return whether a record is whole, or has at least half of what the other has."""
+        fit, other_fit = self.schema.fit(record.prediction), self.schema.fit(other.prediction)
+        if record.status == "truncated" != other.status:
+            return fit > other_fit
+        return 2 * fit >= other_fit
+
+    def _joined(
+        self, one: dict[str, Any], other: dict[str, Any], *, singly: bool
+    ) -> dict[str, Any] | None:
+        """Return both as one record; None if they are about the same."""
+        if self.schema.list_of_objects is None:
+            has, adds = dict(leaves_of(one)), dict(leaves_of(other))
+            differ = any(has[path] != adds[path] for path in has.keys() & adds.keys())
+            return None if differ else _merged(one, other)
+        name, _ = self.schema.list_of_objects
+        items, more = one.get(name), other.get(name)
+        if not isinstance(items, list) or not isinstance(more, list):
+            return None
+        is_next = singly and len(items) > 1
+        return {name: [*items, *more]} if is_next or not self._is_draft(items, more) else None
+
+    def _is_draft(self, items: list[Any], others: list[Any]) -> bool:
+        """Return whether half of the shorter list's items or more are (nearly) in the other."""
+        shorter, longer = sorted((items, others), key=len)
+        self._to_compare -= len(shorter) * len(longer)
+        if self._to_compare < 0:
+            return False
+        of_longer = [_main_text(item) for item in longer]
+        same = sum(
+            any(fuzz.ratio(text, other, score_cutoff=SAME) for other in of_longer)
+            for text in map(_main_text, shorter)
+        )
+        return same * 2 >= len(shorter)
+
+
+def _merged(one: Any, other: Any) -> Any:
+    """Return the values of both; of two that are no objects the second, unless it is blank."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one | {key: _merged(one.get(key), value) for key, value in other.items()}
+    return other if any(leaves_of(other)) or one is None else one
+
+
+def _main_text(item: Any) -> str:
+    """Return the longest text of an item."""
+    values = item.values() if isinstance(item, dict) else [item]
+    texts = (value for value in values if isinstance(value, str))
+    return max(texts, key=len, default="")[:MAX_CHARACTERS]
+
+
+MAX_PLACEHOLDER = 100
+"""Maximum number of characters in a value that is a placeholder."""
+
+# fmt: off
+SCHEMA_WORDS = frozenset({"$defs", "$ref", "anyOf", "const", "enum", "properties"})
+TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
+
+CALLS = frozenset({"tool_calls", "tool_call", "function_call"})
+CALLED_WITH = frozenset({"arguments", "parameters", "input"})
+RESPONDS = frozenset({
+    "choices", "usage", "usageMetadata", "candidates", "finish_reason", "finishReason",
+    "stop_reason", "done", "done_reason", "prompt_tokens", "completion_tokens", "input_tokens",
+    "output_tokens",
+})
+SAYS = frozenset({"message", "messages", "error", "errors", "detail", "details", "msg", "refusal"})
+ENVELOPE = CALLS | CALLED_WITH | RESPONDS | SAYS | frozenset({
+    "status", "code", "type", "reason", "title", "id", "role", "content", "name", "object", "model",
+    "created", "created_at", "modelVersion", "responseId", "response", "total_duration", "index",
+})
+"""What servers, and models that speak like one, write around an answer or in place of one."""
+# fmt: on
+
+TYPE_WORD = r"(?:string|text|str|integer|int|number|float|boolean|bool|array|list|object|value)"
+PLACEHOLDER = re.compile(
+    rf"\.{{2,}}|…|_{{2,}}|yyyy(?:-mm(?:-dd)?)?|{TYPE_WORD}s?(?:\s(?:or|of)\s[\w ]{{1,40}})?"
+)
+
+RULER = re.compile(r"\|[^\n]{0,1000}\n[ \t]*+(?:\|[ \t]*+)?:?-{3}")
+CSV = re.compile(r"[\w\"-]{1,60}(?:([,;\t])[\w\"-]{1,60})+\r?\n[^\n]*\1")
+ELEMENT = re.compile(r"<([A-Za-z_][\w.-]{0,50})(?:\s[^<>]{0,500})?>")
+KEY = re.compile(r"^[ \t]*(?:- +)?[\"']?([\w ]{1,40}?)[\"']?:(?=\s|$)", re.M)
+FENCED = re.compile(r"^\s*(?:```|~~~)\w*\n|\n(?:```|~~~)\s*$")
+
+
+def kind_of_object(
+    value: dict[str, Any], schema: AnswerSchema, *, keeps: bool = False
+) -> Kind | None:
+    """Return what an object is, if it is not itself a record; a record may lie within it.
+
+    Args:
+        value: the object.
+        schema: the form of the benchmark's answers.
+        keeps: whether it is known to conform to the schema, so that it can only be an example or
+            template.
+
+    Example:
+        >>> kind_of_object({"message": "No image was given."}, AnswerSchema({}))
+        'message'
+        >>> kind_of_object({"title": "string", "author": "string"}, AnswerSchema({}))
+        'template'
+    """
+    if schema.names and not keeps and is_schema(value, schema):
+        return "schema"
+    if schema.is_shown(value):
+        return "prompt"
+    if is_template(value):
+        return "template"
+    kind: Kind | None = None
+    keys = value.keys()
+    is_error = value.get("type") == "error"
+    if keys & CALLS or ("name" in keys and keys & CALLED_WITH):
+        kind = "tool_call"
+    elif keys & RESPONDS:
+        kind = "response"
+    elif keys & SAYS or is_error:
+        kind = "message"
+    if kind is None or keeps or is_error:
+        return None if keeps else kind
+    return None if not keys <= ENVELOPE or schema.fit(value) else kind
+
+
+def is_schema(value: dict[str, Any], schema: AnswerSchema) -> bool:
+    """Return whether an object is a JSON Schema, or its `properties`, repeated by the model.
+
+    Its fields have the names of the record's fields, and are where those would be.
+    """
+    if not SCHEMA_WORDS.isdisjoint(value) and not schema.has_required(value):
+        return True
+    fields = [field for name, field in value.items() if name in schema.all_names]
+    inner = [field for field in fields if isinstance(field, dict)]
+    if not all(SCHEMA_WORDS.isdisjoint(field) for field in inner):
+        return True
+    return len(inner) == len(fields) > 0 and all(field.get("type") in TYPES for field in inner)
+
+
+def is_template(value: dict[str, Any]) -> bool:
+    """Return whether each value that is not blank or 0 is a placeholder, and there is at least one.
+
+    Example:
+        >>> is_template({"title": "string or empty string", "year": 0, "pages": "..."})
+        True
+        >>> is_template({"title": "string", "year": 1924})
+        False
+    """
+    has_placeholder = False
+    for path, text in islice(leaves_of(value), MAX_LEAVES):
+        if text != 0:
+            if not _is_placeholder(path, str(text)):
+                return False
+            has_placeholder = True
+    return has_placeholder
+
+
+def _is_placeholder(path: Place, text: str) -> bool:
+    """Return whether a text says what belongs in its place, or is the name of its field."""
+    if len(text) > MAX_PLACEHOLDER:
+        return False
+    text = text.strip(" \n{}[]<>").casefold()
+    name = next((part for part in reversed(path) if isinstance(part, str)), "").casefold()
+    return PLACEHOLDER.fullmatch(text) is not None or text.replace(" ", "_") == name
+
+
+def kind_of_text(text: str, names: Container[str] = ()) -> Kind:
+    r"""Return the kind of a text without a record in it.
+
+    Args:
+        text: the text without thoughts.
+        names: the fields of a record.
+
+    Example:
+        >>> kind_of_text("<record><title>Stellingen</title></record>")
+        'xml'
+        >>> kind_of_text("title: Stellingen\nauthor:\n  last_name: Müller\n")
+        'yaml'
+        >>> kind_of_text("| Field | Value |\n|---|---|\n| title | Stellingen |")
+        'table'
+    """
+    text = FENCED.sub("", text[:MAX_LOOKED_AT])
+    if RULER.search(text) or "</table>" in text or CSV.match(text):
+        return "table"
+    if any(f"</{element[1]}>" in text for element in islice(ELEMENT.finditer(text), 20)):
+        return "xml"
+    keys = [match[1].strip() for match in islice(KEY.finditer(text), MAX_LEAVES)]
+    lines = sum(bool(line.strip()) for line in text.split("\n"))
+    fields = {key for key in keys if key in names}
+    return "yaml" if len(fields) > 1 or len(keys) * 2 > lines > 1 else "text"
+
 
 MIN_PROMPT = 40
 """Minimum number of characters in a text for it to be recognized as a part of the prompt."""

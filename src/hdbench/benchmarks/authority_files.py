@@ -8,13 +8,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.answers.csv_lines import at_most, lines
-from hdbench.answers.encodings import decode
+from hdbench.answers.csv_lines import lines
+from hdbench.answers.forms import decode
 from hdbench.common.bounds import (
     MAX_AUTHORITY_FILE,
     MAX_AUTHORITY_LINES,
     MAX_AUTHORITY_VALUE,
-    MAX_CELL,
 )
 from hdbench.common.letters import folded, text_of
 from hdbench.common.os_errors import read_errors
@@ -43,8 +42,7 @@ def read_authority_lines(path: Path) -> list[AuthorityLine]:
         HdbenchError: the file is unusable or too large, or has no values.
     """
     text = _read_text(path)
-    with at_most(MAX_CELL):
-        found = list(_lines(text, path))
+    found = list(_lines(text, path))
     if not found:
         raise HdbenchError("{place}: has no values", place=path)
     return found

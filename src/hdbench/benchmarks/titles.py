@@ -5,8 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.schema_parts import parts_of
+from hdbench.answers.schema import AnswerSchema, parts_of
 
 Titles = Callable[[str], str]
 """Path of a field → its title, as from `FieldTitles`; `str` where titles are not known."""

@@ -7,19 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
-from hdbench.answers.run_parts import part_folder
+from hdbench.answers.folders import part_folder
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.cli.rules import read_options
 from hdbench.cli.terminal import say, say_error, shown
 from hdbench.common.extras import needed
 from hdbench.common.regular_files import not_opened
 from hdbench.errors import HdbenchError
-from hdbench.models.amounts import Price
-from hdbench.models.choosing import Choice, named_ids, of_benchmark, own_images, part_of
-from hdbench.models.dry_run import describe_run
-from hdbench.models.options import RunOptions
-from hdbench.models.planning import RunPlan, run_name
-from hdbench.models.run import RunOutcome
+from hdbench.models.backend import Asked
+from hdbench.models.items import Choice, named_ids, of_benchmark, own_images, part_of
+from hdbench.models.run import Price, RunOutcome, RunPlan, run_name
 
 INTERRUPTED = 130
 """The exit status of a program that Ctrl-C ended."""
@@ -34,7 +31,7 @@ def command(
     out: Annotated[Path | None, typer.Option("-o", "--out")] = None,
     endpoint: Annotated[str | None, typer.Option(metavar="URL")] = None,
     images: Annotated[Path | None, typer.Option(metavar="FOLDER")] = None,
-    limit: Annotated[int | None, typer.Option()] = None,
+    limit: Annotated[int | None, typer.Option(min=1)] = None,
     ids: str | None = None,
     prompt: Annotated[Path | None, typer.Option(metavar="FILE")] = None,
     as_text: Annotated[bool, typer.Option("--as-text")] = False,
@@ -84,11 +81,10 @@ def command(
         engine: Start --part 1/N to N/N as processes of this machine (local) or as an array of jobs
             (slurm); the same command again starts only parts that are not finished.
         tasks: With --engine: how many parts.
-        dry_run: Ask nothing; print what would be asked, where the images would go, and the tokens,
-            price and time as far as they are known.
+        dry_run: Ask nothing; print what would be asked, and where the images would go.
     """
     _check_together(images, part, engine, tasks, without_media=without_media)
-    request = RunOptions.read(read_options(option or ())).asked(model, endpoint)
+    request = Asked.with_options(model, endpoint, read_options(option or ()))
     loaded = load_benchmark(benchmark, media=images is None and not without_media)
     if images is None:
         choice = of_benchmark(loaded, ids=named_ids(ids), limit=limit, without_media=without_media)
@@ -109,7 +105,7 @@ def command(
         price=price and Price.of(price),
     )
     if dry_run:
-        for line in describe_run(plan, folder, retry_failed=retry_failed):
+        for line in plan.described(folder, retry_failed=retry_failed):
             typer.echo(shown(line))
         return
     outcome: RunOutcome | str

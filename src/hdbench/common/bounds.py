@@ -35,9 +35,6 @@ MAX_DIRECTORY = 64 * 2**20
 MAX_UNPACKED = 2 * 2**30
 """Maximum number of bytes that one file is unpacked to, or all in a ZIP."""
 
-MAX_OPEN = 64
-"""Maximum number of files that are held open: a process may not open as many as it likes."""
-
 MAX_PAGE_FILES = 100_000
 """Maximum number of files with texts of pages in a folder and its subfolders."""
 

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, PlainSerializer, PlainValidator, Validation
 
 from hdbench.about import __version__
 from hdbench.answers.answer import KINDS, STATUSES, Kind, Status
-from hdbench.answers.batches import MAX_NUMBER
+from hdbench.answers.entries import MAX_NUMBER
 from hdbench.common.validation import unfit
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.parts import ResultPart, ScoredDataset, are_texts, counts_of

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from hdbench.answers.folders import run_parts
 from hdbench.answers.json_files import is_one_object
 from hdbench.answers.members import Folder
-from hdbench.answers.run_parts import run_parts
 from hdbench.common.jsonio import parse_file
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import file_sha256, utf8_text

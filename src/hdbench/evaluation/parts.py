@@ -21,7 +21,7 @@ from pydantic import (
 
 from hdbench.about import __version__
 from hdbench.answers import READING, ReadAs
-from hdbench.answers.batches import MAX_NUMBER
+from hdbench.answers.entries import MAX_NUMBER
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.sample import Sample
 from hdbench.benchmarks.spec import ItemName

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from hdbench.answers.answer import Bounds
 from hdbench.answers.answers import Answers
-from hdbench.answers.bounds import Bounds
 from hdbench.answers.container import Container
 from hdbench.answers.files import open_container
 from hdbench.answers.folders import RUN_FILE

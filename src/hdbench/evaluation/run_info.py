@@ -11,9 +11,8 @@ from typing import Any, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
+from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE, run_parts
 from hdbench.answers.forms import ENDINGS
-from hdbench.answers.run_parts import run_parts
 from hdbench.common.bounds import MAX_RUN_INFO
 from hdbench.common.jsonio import parse_file
 from hdbench.common.os_errors import read_errors

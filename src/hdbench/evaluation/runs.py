@@ -8,10 +8,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from hdbench.answers.folders import RUN_FILE
+from hdbench.answers.folders import RUN_FILE, whole_run
 from hdbench.answers.ids import match_ids
 from hdbench.answers.json_files import is_result
-from hdbench.answers.run_parts import whole_run
 from hdbench.benchmarks.benchmark import NoBenchmarkError, load_benchmark
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.answers import ReadAs
-from hdbench.answers.answer import Answer
+from hdbench.answers.answer import Answer, Bounds
 from hdbench.answers.answers import AnswerReader, Answers
-from hdbench.answers.bounds import Bounds
 from hdbench.answers.schema import AnswerSchema, Violation
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.benchmark import Benchmark, Item, load_benchmark

@@ -25,9 +25,9 @@ from hdbench.evaluation.items import prepare, score_items
 from hdbench.evaluation.parts import signature
 from hdbench.evaluation.result import Result
 from hdbench.models.backend import Decoding, ImageLimits
-from hdbench.models.choosing import of_benchmark
 from hdbench.models.images import encoded_images
-from hdbench.models.planning import PROMPT, read_prompt
+from hdbench.models.items import of_benchmark
+from hdbench.models.run import PROMPT, read_prompt
 from hdbench.scoring import make_metric
 
 MAX_SHOWN = 20

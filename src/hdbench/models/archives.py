@@ -9,8 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from hdbench.errors import HdbenchError
-from hdbench.models.backend import IMAGES, Question
-from hdbench.models.stored_image import MAX_IMAGE, StoredImage
+from hdbench.models.backend import IMAGES, MAX_IMAGE, Question, StoredImage
 
 ARCHIVES = (".tar", ".tar.gz", ".tgz", ".parquet")
 

@@ -1,28 +1,75 @@
 """Backends: questions in, replies out. `BACKENDS` lists them."""
 
+import io
 import re
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
+from pydantic import ConfigDict, Field, ValidationError
+from pydantic.dataclasses import dataclass as checked_dataclass
+
 from hdbench.common.extras import needed
+from hdbench.common.names import did_you_mean
+from hdbench.common.validation import why_unfit
 from hdbench.errors import HdbenchError, Message
 from hdbench.models.model_files import model_name
 from hdbench.models.server import addresses_with_keys
-from hdbench.models.stored_image import StoredImage
 
 LOST_IN_A_ROW = 10
 """This many items in a row without an answer end a run."""
 
 IMAGES = {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".pdf"}
 """Extensions of the files that a model is shown."""
+
+MAX_IMAGE = 256 * 2**20
+"""Maximum number of bytes of an image in an archive."""
+
+_CHECKED = ConfigDict(extra="forbid", defer_build=True, coerce_numbers_to_str=True)
+
+
+class StoredImage(NamedTuple):
+    """An image in memory, as a tar or Parquet file has it; it opens as a file does.
+
+    Attributes:
+        place: where it is, for messages.
+        data: the file's bytes; one more than `MAX_IMAGE` if it is larger.
+    """
+
+    place: str
+    data: bytes
+
+    def __str__(self) -> str:
+        return self.place
+
+    def open(self, mode: str = "rb") -> io.BytesIO:
+        """Return it as an open file.
+
+        Raises:
+            HdbenchError: it is too large.
+        """
+        return io.BytesIO(self.read_bytes())
+
+    def read_bytes(self) -> bytes:
+        """Return its bytes.
+
+        Raises:
+            HdbenchError: it is too large.
+        """
+        if len(self.data) > MAX_IMAGE:
+            raise HdbenchError(
+                "{place}: larger than {most} MiB: shorten or divide it",
+                place=self.place,
+                most=MAX_IMAGE >> 20,
+            )
+        return self.data
 
 
 class Question(NamedTuple):
@@ -79,7 +126,6 @@ class Reply:
         reasoning: the model's thoughts, if it wrote nothing else.
         refusal: the model's own words, if it refused to answer.
         raw_error: the server's error, as it was sent.
-        fingerprint: of the server's configuration; not recorded with the answer.
     """
 
     text: str | None
@@ -93,10 +139,9 @@ class Reply:
     reasoning: str | None = None
     refusal: str | None = None
     raw_error: str | None = None
-    fingerprint: str | None = None
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, config=_CHECKED)
 class Decoding:
     """Rules by which answers are sampled; None leaves one to the server, or to the model's family.
 
@@ -108,14 +153,14 @@ class Decoding:
         schema: hold answers to the benchmark's schema, where the backend can.
     """
 
-    max_new_tokens: int | None = None
-    temperature: float | None = None
-    top_p: float | None = None
+    max_new_tokens: int | None = Field(default=None, ge=1)
+    temperature: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    top_p: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False)
     seed: int | None = None
     schema: bool = False
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True, config=_CHECKED)
 class ImageLimits:
     """Limits of what is shown of an item.
 
@@ -124,8 +169,8 @@ class ImageLimits:
         pages: how many pages of a PDF, from the first.
     """
 
-    max_side: int = 2048
-    pages: int = 5
+    max_side: int = Field(default=2048, ge=1)
+    pages: int = Field(default=5, ge=1)
 
 
 class Observer:
@@ -140,11 +185,15 @@ class Observer:
     def loading(self) -> None:
         """Report that the model is being loaded."""
 
-    def writing(self, items: int, tokens: int) -> None:
+    def writing(self, tokens: int) -> None:
         """Report how many tokens the model has written to each of the items it is at."""
 
 
 SILENT = Observer()
+
+
+Replies = Generator[tuple[str, Reply], None, None]
+"""Each item's id and reply, as they come."""
 
 
 class Backend(ABC):
@@ -174,12 +223,7 @@ class Backend(ABC):
         """Return the hardware and versions, as JSON data; they may differ between sittings."""
 
     @abstractmethod
-    def answer(
-        self,
-        questions: Iterable[Question],
-        *,
-        observer: Observer = SILENT,
-    ) -> Generator[tuple[str, Reply], None, None]:
+    def answer(self, questions: Iterable[Question], observer: Observer = SILENT) -> Replies:
         """Yield each question's id and reply, as they come, in any order; closing stops it at once.
 
         Questions are taken only as they can be worked on, so a long run needs no more memory than
@@ -192,9 +236,6 @@ class Backend(ABC):
         Raises:
             HdbenchError: nothing can be answered at all: no such model, no connection, a wrong key.
         """
-
-    def close(self) -> None:  # noqa: B027  most hold nothing
-        """Release its resources."""
 
 
 class BackendKind(NamedTuple):
@@ -242,9 +283,18 @@ BACKENDS = {
 """Name → backend."""
 
 
-@dataclass(frozen=True)
+OPTIONS = {
+    **dict.fromkeys(("max_new_tokens", "temperature", "top_p", "seed"), "decoding"),
+    **dict.fromkeys(("max_side", "pages"), "limits"),
+    **dict.fromkeys(("schema", "revision", "batch_size", "concurrency", "timeout"), ""),
+    "trust_remote_code": "",
+}
+"""Option of a model → the field of `Asked` that holds it; empty if it is one itself."""
+
+
+@checked_dataclass(frozen=True, config=_CHECKED)
 class Asked:
-    """Who is asked, and how.
+    """Who is asked, and how. What can change an answer must be the same in a run that is resumed.
 
     Attributes:
         model: its name: a repository on the Hub, a folder, or what a server calls it.
@@ -266,14 +316,41 @@ class Asked:
     backend: str | None = None
     endpoint: str | None = None
     revision: str | None = None
-    decoding: Decoding = field(default_factory=Decoding)
+    decoding: Decoding = Field(default_factory=Decoding)
     schema: bool | None = None
-    limits: ImageLimits = field(default_factory=ImageLimits)
-    batch_size: int = 1
-    concurrency: int = 4
-    timeout: float = 300.0
+    limits: ImageLimits = Field(default_factory=ImageLimits)
+    batch_size: int = Field(default=1, ge=1)
+    concurrency: int = Field(default=4, ge=1)
+    timeout: float = Field(default=300.0, ge=0.1, allow_inf_nan=False)
     trust_remote_code: bool = False
     own_prompt: bool | None = None
+
+    @classmethod
+    def with_options(cls, model: str, endpoint: str | None, given: Mapping[str, Any]) -> "Asked":
+        """Return who is asked, with options as `--option` gives them.
+
+        Raises:
+            HdbenchError: an option is unknown, or has no usable value.
+        """
+        values: dict[str, Any] = {"decoding": {}, "limits": {}}
+        for name, value in given.items():
+            if name not in OPTIONS:
+                raise HdbenchError(
+                    "--option {option}: choose one of {names}{near}",
+                    option=name,
+                    names=", ".join(OPTIONS),
+                    near=did_you_mean(name, OPTIONS),
+                )
+            if value is None:
+                raise HdbenchError("--option {option}: has no value", option=name)
+            values.get(OPTIONS[name], values)[name] = value
+        try:
+            return cls(model, endpoint=endpoint, **values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise HdbenchError(
+                "--option {option}: {why}", option=first["loc"][-1], why=why_unfit(first)
+            ) from error
 
     @property
     def kind(self) -> BackendKind:

@@ -1,4 +1,4 @@
-"""What an OpenAI-compatible server answers: a text, or why there is none."""
+"""What an OpenAI-compatible server is sent beside a prompt, and what its answer means."""
 
 import dataclasses
 import json
@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from httpx2 import Response, codes
+from jsonschema_rs import Draft202012Validator
 
 from hdbench.common.jsonio import parse_json
 from hdbench.errors import Message
@@ -34,6 +35,31 @@ _UNSUPPORTED = re.compile(
 _SCHEMA = re.compile(r"response.?format|schema|grammar|structured.?output|guided", re.IGNORECASE)
 
 
+def response_format(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema as servers take it, unchanged.
+
+    OpenAI rejects `strict` unless every object names all its keys as required and allows no
+    others; without it a schema is only a recommendation there. Servers of open models ignore it:
+    they follow any schema they accept.
+    """
+    return {
+        "type": "json_schema",
+        "json_schema": {
+            "name": "answer",
+            "schema": schema,
+            "strict": schema.get("type") == "object" and _is_closed(schema),
+        },
+    }
+
+
+def keeps(schema: Draft202012Validator, text: str) -> bool:
+    """Return whether a text is JSON that keeps a schema: a server that ignores it does not say."""
+    try:
+        return bool(schema.is_valid(parse_json(text)))
+    except ValueError:
+        return False
+
+
 def read_completion(value: Any, line: Callable[[str], str]) -> Reply:
     """Return the reply in the body of a response; without a text, its `error` says why.
 
@@ -45,13 +71,12 @@ def read_completion(value: Any, line: Callable[[str], str]) -> Reply:
     choice = next(iter(_dicts(value.get("choices"))), {})
     message = _dict(choice.get("message"))
     text = _text(message.get("content"))
-    stopped, fingerprint = choice.get("finish_reason"), value.get("system_fingerprint")
+    stopped = choice.get("finish_reason")
     reply = Reply(
         text,
         tokens=_tokens(value.get("usage")),
         usd=_usd(value.get("usage")),
         finish_reason=line(stopped)[:50] if isinstance(stopped, str) else None,
-        fingerprint=line(fingerprint)[:100] if isinstance(fingerprint, str) else None,
     )
     if text and text.strip():
         return reply
@@ -166,8 +191,7 @@ def _tokens(usage: Any) -> dict[str, int] | None:
 def _usd(usage: Any) -> float | None:
     """Return the cost of a request, which OpenRouter, for one, says."""
     cost: Any = _dict(usage).get("cost")
-    is_number = isinstance(cost, int | float) and not isinstance(cost, bool)
-    return float(cost) if is_number and 0 <= cost < _MAX_USD else None
+    return float(cost) if type(cost) in (int, float) and 0 <= cost < _MAX_USD else None
 
 
 def _text(content: Any) -> str | None:
@@ -184,3 +208,17 @@ def _dict(value: Any) -> dict[str, Any]:
 
 def _dicts(value: Any) -> list[dict[str, Any]]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _is_closed(node: Any) -> bool:
+    """Return whether every object in a schema requires all its keys and allows no others."""
+    if isinstance(node, list):
+        return all(map(_is_closed, node))
+    if not isinstance(node, dict):
+        return True
+    keys = node.get("properties", {})
+    if (node.get("type") == "object" or keys) and not (
+        node.get("additionalProperties") is False and set(node.get("required", ())) == set(keys)
+    ):
+        return False
+    return all(map(_is_closed, node.values()))

@@ -4,8 +4,9 @@ import base64
 import dataclasses
 import importlib.metadata
 import time
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -13,16 +14,10 @@ import anyio
 import httpx2
 from anyio import to_thread
 from anyio.from_thread import start_blocking_portal
-from openai import (
-    APIError,
-    APIStatusError,
-    APITimeoutError,
-    AsyncOpenAI,
-    OpenAIError,
-)
+from jsonschema_rs import Draft202012Validator
+from openai import APIError, APIStatusError, APITimeoutError, AsyncOpenAI, OpenAIError
 
 from hdbench.errors import HdbenchError, Message, escaped, shortened
-from hdbench.models.amounts import as_time
 from hdbench.models.backend import (
     LOST_IN_A_ROW,
     SILENT,
@@ -30,13 +25,19 @@ from hdbench.models.backend import (
     Backend,
     Observer,
     Question,
+    Replies,
     Reply,
 )
-from hdbench.models.completion import body_of, error_in, read_completion, refused_parameter
+from hdbench.models.completion import (
+    body_of,
+    error_in,
+    keeps,
+    read_completion,
+    refused_parameter,
+    response_format,
+)
 from hdbench.models.endpoint_client import connected
-from hdbench.models.endpoint_listing import served_model
-from hdbench.models.images import encoded_images, why_unreadable
-from hdbench.models.sent_schema import SchemaCheck, response_format
+from hdbench.models.images import encoded_images
 from hdbench.models.server import COMPLETIONS, OWN_KEY, Server
 
 LOST_AT_FIRST = 3
@@ -106,17 +107,15 @@ class EndpointBackend(Backend):
             raise HdbenchError("name the server with --endpoint URL")
         self._server = Server.at(asked.endpoint)
         self._pause, self._patience = pause, patience
-        self._format = self._check = None
-        if asked.schema is not False and schema:
-            self._format, self._check = response_format(schema), SchemaCheck(schema)
+        is_held = bool(schema) and asked.schema is not False
+        self._format = response_format(schema or {}) if is_held else None
+        self._schema = Draft202012Validator(schema or {}, offline=True)
         self._names: dict[str, str | None] = {}  # refused parameter → its other name
         self._streams = False
         self._first_is_over = False
         self._connected = False
         self._answers = 0
         self._silent_since: float | None = None
-        self._fingerprint: str | None = None
-        self._models: list[dict[str, Any]] | None = None
         self._observer = SILENT
 
     def settings(self) -> Mapping[str, Any]:
@@ -124,17 +123,21 @@ class EndpointBackend(Backend):
         return {
             "model": self.asked.model,
             **dataclasses.asdict(self.asked.limits),
-            "schema": self._format is not None,
             "decoding": dataclasses.asdict(self.asked.decoding) | {"schema": bool(self._format)},
         }
+
+    @cached_property
+    def _models(self) -> list[dict[str, Any]]:
+        return list_models(self._server)
 
     def hardware(self) -> Mapping[str, Any]:
         """Return the server's entry for the model, if it has one, and the client's version.
 
-        The fingerprint is that of the latest answer, None before the first. `not_sent` are the
-        parameters that the server refused under the name that was given.
+        A server of a single model, such as llama.cpp's, answers with it whatever is asked for.
+        `not_sent` are the parameters that the server refused under the name that was given.
         """
-        served = served_model(self.models(), self.asked.model)
+        only = self._models[0] if len(self._models) == 1 else {}
+        served = next((each for each in self._models if each["id"] == self.asked.model), only)
         return {
             "address": self._server.url,
             "served": {
@@ -143,21 +146,12 @@ class EndpointBackend(Backend):
                 if isinstance(served.get(name), str | int)
             }
             or None,
-            "system_fingerprint": self._fingerprint,
             "not_sent": sorted(self._names),
             "streams": self._streams,
             "openai": importlib.metadata.version("openai"),
         }
 
-    def models(self) -> list[dict[str, Any]]:
-        """Return the server's list of models from the first request; empty if it has none."""
-        if self._models is None:
-            self._models = list_models(self._server)
-        return self._models
-
-    def answer(
-        self, questions: Iterable[Question], *, observer: Observer = SILENT
-    ) -> Generator[tuple[str, Reply], None, None]:
+    def answer(self, questions: Iterable[Question], observer: Observer = SILENT) -> Replies:
         """Yield each question's id and reply, as they come.
 
         Raises:
@@ -206,8 +200,8 @@ class EndpointBackend(Backend):
         """
         try:
             messages = await to_thread.run_sync(self._messages, question)
-        except (HdbenchError, MemoryError) as error:
-            return Reply(None, error=why_unreadable(error)), None
+        except HdbenchError as error:
+            return Reply(None, error=error.message), None
         try:
             while True:
                 try:
@@ -216,23 +210,20 @@ class EndpointBackend(Backend):
                 except APIError as error:
                     self._wait_for(error)
                 await anyio.sleep(self._pause)
-        except APIStatusError as error:
-            said, code = self._said(error)
-            if _is_hopeless(error.status_code, code):
-                raise await self._hopeless(client, error.status_code, said, code) from error
-            if error.status_code >= httpx2.codes.INTERNAL_SERVER_ERROR:
-                return Reply(None, error=Message("no answer: {why}", why=said)), False
-            # Before any answer it is just as likely that every item would be refused.
-            return Reply(None, error=Message("refused: {why}", why=said)), bool(self._answers)
         except OpenAIError as error:
-            why = self._why_lost(error)
+            why, status, code = self._why(error)
+            if _is_hopeless(status, code):
+                raise await self._hopeless(client, status, why, code) from error
             if not self._connected and isinstance(error.__cause__, _NO_CONNECTION):
                 raise HdbenchError(
                     "{place}: {why}: is the server running, and is the address right?",
                     place=self._server.url,
                     why=why,
                 ) from error
-            return Reply(None, error=Message("no answer: {why}", why=why)), False
+            is_refused = 0 < status < httpx2.codes.INTERNAL_SERVER_ERROR
+            said = Message("refused: {why}" if is_refused else "no answer: {why}", why=why)
+            # Before any answer it is just as likely that every item would be refused.
+            return Reply(None, error=said), is_refused and bool(self._answers)
         finally:
             self._first_is_over = True
 
@@ -272,8 +263,8 @@ class EndpointBackend(Backend):
                 break
             except APIStatusError as error:
                 self._connected = True
-                said, _ = self._said(error)
-                refused = refused_parameter(error.status_code, said, sent)
+                said, status, _ = self._why(error)
+                refused = refused_parameter(status, said, sent)
                 if refused is None or (refused == "stream" and streams):
                     raise
                 if refused == "stream":
@@ -290,14 +281,12 @@ class EndpointBackend(Backend):
                 self._observer.notice(refusal)
         self._connected, self._silent_since = True, None
         self._answers += reply.text is not None
-        self._fingerprint = reply.fingerprint or self._fingerprint
         constrained = "response_format" in sent
-        keeps = None
-        if constrained and self._check is not None and reply.text is not None:
-            keeps = self._check.kept_by(reply.text, self._observer, reply.finish_reason)
-        seconds = response.elapsed.total_seconds()
         return dataclasses.replace(
-            reply, seconds=seconds, constrained=constrained, keeps_schema=keeps
+            reply,
+            seconds=response.elapsed.total_seconds(),
+            constrained=constrained,
+            keeps_schema=keeps(self._schema, reply.text) if constrained and reply.text else None,
         )
 
     def _wait_for(self, error: APIError) -> None:
@@ -307,48 +296,37 @@ class EndpointBackend(Backend):
             APIError: it will not; that is the error.
             HdbenchError: nothing was answered for too long.
         """
-        if isinstance(error, APIStatusError):
-            why, code = self._said(error)
-            is_busy = error.status_code in _BUSY and not _is_hopeless(error.status_code, code)
-        else:
-            why = self._why_lost(error)
-            is_busy = self._connected and isinstance(error.__cause__, _NO_CONNECTION)
-        if not is_busy:
+        why, status, code = self._why(error)
+        is_gone = self._connected and isinstance(error.__cause__, _NO_CONNECTION)
+        if not is_gone and (status not in _BUSY or _is_hopeless(status, code)):
             raise error
         now = time.monotonic()
         if self._silent_since is None:
             self._silent_since = now
             self._observer.notice(
                 Message(
-                    "{place}: {why}: asking again, for up to {time} without an answer",
+                    "{place}: {why}: asking again, for up to {minutes:.0f} min without an answer",
                     place=self._server.url,
                     why=why,
-                    time=as_time(self._patience),
+                    minutes=self._patience / 60,
                 )
             )
         if now - self._silent_since > self._patience:
             raise HdbenchError(
-                "{place}: nothing was answered for {time}, only: {why}: run again later: the "
-                "command resumes where it stopped",
+                "{place}: nothing was answered for {minutes:.0f} min, only: {why}: run again "
+                "later: the command resumes where it stopped",
                 place=self._server.url,
-                time=as_time(now - self._silent_since),
+                minutes=(now - self._silent_since) / 60,
                 why=why,
             ) from error
 
     def _end_if_away(self, lost: list[tuple[str, Reply]]) -> None:
-        if len(lost) == LOST_IN_A_ROW:
+        errors = {reply.error for _, reply in lost}
+        is_alike = not self._answers and len(lost) >= LOST_AT_FIRST and len(errors) == 1
+        if is_alike or len(lost) == LOST_IN_A_ROW:
             raise HdbenchError(
                 "{place}: {count} items in a row without an answer (the last one: {why}): fix it "
                 "and run again: the command resumes where it stopped",
-                place=self._server.url,
-                count=LOST_IN_A_ROW,
-                why=lost[-1][1].error,
-            )
-        errors = {reply.error for _, reply in lost}
-        if not self._answers and len(lost) >= LOST_AT_FIRST and len(errors) == 1:
-            raise HdbenchError(
-                "{place}: the first {count} items all failed in the same way: {why}: fix it and "
-                "run again",
                 place=self._server.url,
                 count=len(lost),
                 why=lost[-1][1].error,
@@ -381,8 +359,10 @@ class EndpointBackend(Backend):
             )
         return HdbenchError("{place}: answers no requests ({why})", **about)
 
-    def _said(self, error: APIStatusError) -> tuple[Message, object]:
-        """Return what the server says about a refusal, in one line, and its code."""
+    def _why(self, error: OpenAIError) -> tuple[Message, int, object]:
+        """Return why no answer came, in one line, the status (0: none), and the server's code."""
+        if not isinstance(error, APIStatusError):
+            return self._why_lost(error), 0, None
         response = error.response
         try:
             said, code = error_in(body_of(response))
@@ -390,13 +370,14 @@ class EndpointBackend(Backend):
             said, code = response.text, None
         status = f"{response.status_code} {response.reason_phrase}".strip()
         if target := response.headers.get("location", "").partition("?")[0].rpartition("@")[2]:
-            return Message(
-                "{status}: redirects to {target}: give that address as the endpoint",
-                status=status,
-                target=self._line(target),
-            ), code
-        said = "" if "<html" in said[:1000].lower() else self._line(said)
-        return Message("{status}: {said}" if said else "{status}", status=status, said=said), code
+            address = self._line(target)
+            said = Message("redirects to {address}: give that as the endpoint", address=address)
+        elif "<html" in said[:1000].lower():
+            said = ""
+        else:
+            said = self._line(said)
+        why = Message("{status}: {said}" if said else "{status}", status=status, said=said)
+        return why, response.status_code, code
 
     def _why_lost(self, error: OpenAIError) -> Message:
         """Return why no answer came, in one line."""
@@ -448,14 +429,12 @@ async def _listed(client: AsyncOpenAI) -> list[dict[str, Any]]:
 def _as_notice(refused: str, said: str) -> Message:
     if refused == "stream":
         return Message("the server only streams ({why}): it is asked for a stream", why=said)
-    other = "max_completion_tokens" if refused == "max_tokens" else None
     return Message(
-        "the server does not take {name} ({why}): {other} is sent instead"
-        if other
+        "the server does not take {name} ({why}): max_completion_tokens is sent instead"
+        if refused == "max_tokens"
         else "the server does not take {name} ({why}): it is not sent",
         name=refused,
         why=said,
-        other=other,
     )
 
 

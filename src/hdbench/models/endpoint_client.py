@@ -125,16 +125,12 @@ async def _read(response: httpx2.Response) -> bytes:
 
 def _why_unusable(response: httpx2.Response) -> Message | None:
     """Return why a successful answer is neither JSON nor a stream of events."""
-    begins = response.content[:1000].lstrip().lower()
-    if not begins:
-        return Message("the server's answer is empty")
-    if b"<html" in begins or begins.startswith(b"<!doctype html"):
-        return Message("the server answers with a web page, not with JSON: is the address right?")
     try:
         body_of(response)
     except ValueError:
         return Message(
-            "the server's answer is not JSON, or is cut off: it begins {beginning!r}",
+            "the server's answer is not JSON, or is cut off: is the address right? It begins "
+            "{beginning!r}",
             beginning=response.content[:60].decode(errors="replace"),
         )
     return None

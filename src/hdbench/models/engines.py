@@ -14,14 +14,13 @@ from datatrove.executor.slurm import SlurmPipelineExecutor
 from datatrove.pipeline.base import PipelineStep
 from datatrove.utils.logging import logger
 
-from hdbench.answers.run_parts import part_folder
+from hdbench.answers.folders import part_folder
 from hdbench.common import processes
 from hdbench.common.texts import VARIABLE, current_language
 from hdbench.errors import HdbenchError, escaped, shortened
-from hdbench.models.choosing import part_of
-from hdbench.models.locks import is_locked, lock_of
-from hdbench.models.planning import RunPlan
-from hdbench.models.run import RunOutcome, read_outcome
+from hdbench.models.items import part_of
+from hdbench.models.run import RunOutcome, RunPlan, read_outcome
+from hdbench.models.run_folder import is_locked, lock_of
 from hdbench.models.server import Server
 
 LOGS = "logs"

@@ -12,8 +12,7 @@ from hdbench.common import pdf
 from hdbench.common.extras import MissingExtraError
 from hdbench.common.pictures import FORMATS, in_rgb
 from hdbench.errors import HdbenchError, Message
-from hdbench.models.backend import ImageLimits
-from hdbench.models.stored_image import StoredImage
+from hdbench.models.backend import ImageLimits, StoredImage
 
 PDF_DPI = 200
 AS_THEY_ARE = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
@@ -23,6 +22,7 @@ _UNREADABLE = (
     OSError,
     SyntaxError,
     ValueError,
+    MemoryError,
     Image.DecompressionBombError,  # above about 179 million pixels
     pdf.PdfError,
 )
@@ -50,15 +50,6 @@ def load_images(media: Sequence[Path | StoredImage], limits: ImageLimits) -> lis
     if not images:
         raise HdbenchError("the item has no image")
     return images
-
-
-def why_unreadable(error: HdbenchError | MemoryError) -> Message:
-    """Return why an item's images could not be read, for its reply."""
-    if isinstance(error, HdbenchError):
-        return error.message
-    if str(error):
-        return Message(str(error))
-    return Message("the image needs more memory than there is")
 
 
 def encoded_images(media: Sequence[Path | StoredImage], limits: ImageLimits) -> list[Encoded]:
@@ -90,7 +81,8 @@ def _open(file: Path | StoredImage, limits: ImageLimits) -> Iterator[Image.Image
     except MissingExtraError:
         raise
     except _UNREADABLE as error:
-        raise HdbenchError("{place}: cannot be read: {why}", place=file, why=error) from error
+        why = str(error) or Message("it needs more memory than there is")
+        raise HdbenchError("{place}: cannot be read: {why}", place=file, why=why) from error
 
 
 def _pages(file: Path | StoredImage, limits: ImageLimits) -> list[Image.Image]:

@@ -12,8 +12,7 @@ import torch
 import transformers
 from PIL import Image
 
-from hdbench.answers.schema_parts import without_references
-from hdbench.common.extras import install_command, missing_packages
+from hdbench.answers.schema import without_references
 from hdbench.errors import HdbenchError, Message
 from hdbench.models.backend import SILENT, Decoding, Observer, Reply
 from hdbench.models.families import family_of, template_of
@@ -35,13 +34,12 @@ class LocalModel:
 
     Args:
         source: where the model is.
-        device: torch's name for it; by default an accelerator, or the CPU.
         trust_remote_code: run Python code that comes with it.
 
     Attributes:
         source: where the model is.
         family: what is known of its family.
-        device: where it computes.
+        device: where it computes: an accelerator, or the CPU.
         dtype: bfloat16 on CUDA that has it, float32 on a CPU, otherwise float16.
         ends: tokens that end an answer.
 
@@ -49,14 +47,10 @@ class LocalModel:
         HdbenchError: it cannot be used, or needs another device or a missing package.
     """
 
-    def __init__(
-        self, source: ModelSource, device: str | None = None, *, trust_remote_code: bool = False
-    ) -> None:
+    def __init__(self, source: ModelSource, *, trust_remote_code: bool = False) -> None:
         self.source = source
-        best = (
-            torch.accelerator.current_accelerator() if torch.accelerator.is_available() else "cpu"
-        )
-        self.device = torch.device(device or best)
+        has_one = torch.accelerator.is_available()
+        self.device = torch.accelerator.current_accelerator() if has_one else torch.device("cpu")
         self.dtype = _dtype(self.device)
         self._trust_remote_code = trust_remote_code
         config = self._load(transformers.AutoConfig)
@@ -157,7 +151,7 @@ class LocalModel:
         begin = inputs["input_ids"].shape[1]
 
         def count(input_ids: Any, scores: Any) -> Any:
-            observer.writing(len(ids), input_ids.shape[1] - begin)
+            observer.writing(input_ids.shape[1] - begin)
             return scores
 
         sampling: dict[str, Any] = {}
@@ -230,15 +224,6 @@ class LocalModel:
                     "--option trust_remote_code=true allows it: read it first",
                     model=self.source.name,
                 ) from error
-            # transformers names the package, if only in the cause, but not how to install it here.
-            reason = f"{error} {error.__cause__}".lower()
-            if missing := [name for name in missing_packages("vlm") if name.lower() in reason]:
-                raise HdbenchError(
-                    "{model}: needs {packages}: install what local models need with: {command}",
-                    model=self.source.name,
-                    packages=", ".join(missing),
-                    command=install_command("vlm"),
-                ) from error
             raise HdbenchError(
                 "{model}: cannot be loaded: {why}", model=self.source.name, why=one_line(error)
             ) from error
@@ -262,14 +247,11 @@ class LocalModel:
 
     def _check_processor(self) -> None:
         processor = self._processor
-        if not (hasattr(processor, "image_processor") and hasattr(processor, "tokenizer")):
+        takes_both = hasattr(processor, "image_processor") and hasattr(processor, "tokenizer")
+        if not (takes_both and (processor.chat_template or self.family.template)):
             raise HdbenchError(
-                "{model}: not a model that takes images and text", model=self.source.name
-            )
-        if not (processor.chat_template or self.family.template):
-            raise HdbenchError(
-                "{model}: its processor has no chat template, so there is no telling how to ask "
-                "it: choose an instruction-tuned model",
+                "{model}: not a model that takes images and text, or without a chat template: "
+                "choose an instruction-tuned model with a processor",
                 model=self.source.name,
             )
 

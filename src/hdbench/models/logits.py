@@ -70,35 +70,29 @@ class SchemaProcessor:
     def __init__(self, matchers: list[Any], ends: frozenset[int]) -> None:
         self._matchers = matchers
         self._ends = ends
-        self._ended = [False] * len(matchers)
         self._begun = False
         self.failures: list[str | None] = [None] * len(matchers)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
         """Return the scores, with minus infinity for tokens that the schema forbids."""
         if self._begun:  # what came before the first call is the prompt
-            for row, token in enumerate(input_ids[:, -1].tolist()):
-                self._take(row, token)
+            for matcher, token in zip(self._matchers, input_ids[:, -1].tolist(), strict=True):
+                if not matcher.is_stopped():
+                    matcher.consume_token(token)
         self._begun = True
         # NumPy: torch starts threads for so little, and waits for them longer than for the work.
-        forbidden = np.zeros(scores.shape, dtype=bool)
-        for row, ended in enumerate(self._ended):
-            if not ended:  # what follows the end is padding
-                forbidden[row] = True
-                forbidden[row, self._allowed(row, scores.shape[1])] = False
+        forbidden = np.ones(scores.shape, dtype=bool)
+        for row in range(len(self._matchers)):
+            forbidden[row, self._allowed(row, scores.shape[1])] = False
         on_device = torch.from_numpy(forbidden).to(scores.device)
         return scores.masked_fill(on_device, float("-inf"))
 
-    def _take(self, row: int, token: int) -> None:
-        if not self._ended[row]:
-            self._ended[row] = token in self._ends
-            self._matchers[row].consume_token(token)
-
     def _allowed(self, row: int, vocabulary: int) -> Any:
         matcher = self._matchers[row]
-        bias = matcher.compute_logit_bias()
+        bias = b"" if matcher.is_stopped() else matcher.compute_logit_bias()
         if matcher.is_error():  # it grew too complex
             self.failures[row] = " ".join(matcher.get_error().split())
+        if matcher.is_stopped():  # what follows the end is padding
             return sorted(self._ends)
         # A model can have room for more tokens than its tokenizer has, or for fewer.
         return np.frombuffer(bias, dtype=np.uint8)[:vocabulary].nonzero()[0]

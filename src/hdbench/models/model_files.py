@@ -51,19 +51,23 @@ def find_model(model: str, revision: str | None) -> ModelSource:
     Raises:
         HdbenchError: there is no such model, or it has no safetensors.
     """
-    folder = Path(model)
-    if not folder.is_dir():
-        folder = _download(model, revision)
-        _check(model, folder)
-        return ModelSource(model, folder, folder.name, None)  # the cache names it by its commit
-    if revision:
+    is_folder = Path(model).is_dir()
+    if is_folder and revision:
         raise HdbenchError(
             "{place}: a folder has no revisions: leave out {revision}",
             place=model,
             revision=revision,
         )
-    _check(model, folder)
-    return ModelSource(model_name(model), folder, None, _sha256(folder))
+    folder = Path(model) if is_folder else _download(model, revision)
+    if not any(folder.glob("*.safetensors")):
+        raise HdbenchError(
+            "{place}: has no *.safetensors; weights in other formats can run code and are not "
+            "loaded: convert them with save_pretrained",
+            place=model,
+        )
+    if is_folder:
+        return ModelSource(model_name(model), folder, None, _sha256(folder))
+    return ModelSource(model, folder, folder.name, None)  # the cache names it by its commit
 
 
 def one_line(error: Exception) -> str:
@@ -75,7 +79,6 @@ def one_line(error: Exception) -> str:
 def _download(model: str, revision: str | None) -> Path:
     """Return the folder in the cache; without a network, the one that is already there."""
     from huggingface_hub import snapshot_download  # noqa: PLC0415  slow to import
-    from huggingface_hub.errors import HFValidationError  # noqa: PLC0415
 
     try:
         folder = snapshot_download(
@@ -84,26 +87,11 @@ def _download(model: str, revision: str | None) -> Path:
             allow_patterns=[f"*{suffix}" for suffix in _LOADED],
             ignore_patterns=_NOT_LOADED,
         )
-    except HFValidationError as error:
-        raise HdbenchError(
-            "{place}: no such folder, and not a model's name on the Hub", place=model
-        ) from error
-    except Exception as error:  # no such model or revision, no access, no connection, …
+    except Exception as error:  # no such name, model or revision, no access, no connection, …
         raise HdbenchError(
             "{place}: cannot be read from the Hub: {why}", place=model, why=one_line(error)
         ) from error
     return Path(folder)
-
-
-def _check(model: str, folder: Path) -> None:
-    if not (folder / "config.json").is_file():
-        raise HdbenchError("{place}: not a model: it has no config.json", place=model)
-    if not any(folder.glob("*.safetensors")):
-        raise HdbenchError(
-            "{place}: has no *.safetensors; weights in other formats can run code and are not "
-            "loaded: convert them with save_pretrained",
-            place=model,
-        )
 
 
 def _sha256(folder: Path) -> str:

@@ -1,20 +1,71 @@
-"""Asking a model about every item, and keeping each answer as it comes."""
+"""A run: its items, prompt and backend, its settings, and each answer kept as it comes."""
 
+import hashlib
+import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from hdbench.answers.answer import WrittenAnswer
-from hdbench.errors import Message, joined
-from hdbench.models.amounts import Price, as_usd
-from hdbench.models.answers_file import is_failed, known_usd
+from hdbench.answers.schema import read_schema
+from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.benchmarks.titles import without_titles
+from hdbench.common.bounds import MAX_TEXT_FILE
+from hdbench.common.extras import needed
+from hdbench.common.jsonio import read_jsonl
+from hdbench.common.os_errors import read_errors
+from hdbench.common.regular_files import read_at_most, utf8_text
+from hdbench.errors import HdbenchError, Message, joined
+from hdbench.evaluation.run_info import TEXT_PROMPT, Prompt
 from hdbench.models.archives import Archives
-from hdbench.models.backend import CUT_OFF, EMPTY, Backend, Question, Reply
-from hdbench.models.folder import RunFolder, recorded_answers
+from hdbench.models.backend import CUT_OFF, EMPTY, Asked, Backend, Question, Reply, make_backend
+from hdbench.models.items import Choice
+from hdbench.models.model_files import model_name
+from hdbench.models.run_folder import RunFolder, is_failed, known_usd, recorded, recorded_answers
 from hdbench.models.run_progress import RunProgress
+from hdbench.models.server import Server
+
+PROMPT = "prompt.txt"
+
+MILLION = 1_000_000
+
+
+class Price(NamedTuple):
+    """US dollars per million tokens."""
+
+    input: float
+    output: float
+
+    @classmethod
+    def of(cls, given: tuple[float, float]) -> "Price":
+        """Return the price that a person gives.
+
+        Raises:
+            HdbenchError: it is negative, or no number.
+        """
+        if not all(0 <= rate < MILLION for rate in given):
+            raise HdbenchError(
+                "--price {input} {output}: must be US dollars per million tokens, in and out",
+                input=given[0],
+                output=given[1],
+            )
+        return cls(*given)
+
+    def usd(self, tokens: Mapping[str, float] | None) -> float | None:
+        """Return what `input` and `output` tokens cost; None if their numbers are not known.
+
+        Example:
+            >>> Price(1, 4).usd({"input": 1_000_000, "output": 500_000})
+            3.0
+        """
+        if tokens is None or not {"input", "output"} <= tokens.keys():
+            return None
+        return (tokens["input"] * self.input + tokens["output"] * self.output) / MILLION
 
 
 @dataclass
@@ -83,7 +134,7 @@ class RunOutcome:
                 )
             )
         if self.usd is not None:
-            lines.append(Message("price: {price}", price=as_usd(self.usd)))
+            lines.append(Message("price: {usd:.4f} USD", usd=self.usd))
         return lines
 
 
@@ -144,7 +195,7 @@ def as_answer(item_id: str, reply: Reply, price: Price | None = None) -> Written
     if reply.error is None and not (reply.text or "").strip():
         why = CUT_OFF if reply.finish_reason == "length" else EMPTY
         reply = replace(reply, text=None, error=why)
-    answer = asdict(reply) | {"constrained": reply.constrained or None, "fingerprint": None}
+    answer = asdict(reply) | {"constrained": reply.constrained or None}
     if reply.usd is None and price is not None:
         answer["usd"] = price.usd(reply.tokens)
     if reply.seconds is not None:
@@ -158,3 +209,239 @@ def read_outcome(items: int, folder: Path, *, interrupted: bool = False) -> RunO
     outcome = RunOutcome(items, interrupted=interrupted)
     outcome.usd = known_usd(outcome.counted(recorded_answers(folder)))
     return outcome
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """A run to be begun or resumed.
+
+    Attributes:
+        benchmark: the one whose prompt and schema are used and, except for own images, whose items
+            are asked.
+        choice: the items.
+        asked: who is asked.
+        prompt: a file with the prompt; None for the benchmark's.
+        own_images: whether the items are a user's own images.
+        as_text: whether a model is asked for the text of the page alone, not for a record.
+        price: of the model's tokens, if a person gave it.
+    """
+
+    benchmark: Benchmark
+    choice: Choice
+    asked: Asked
+    prompt: Path | None = None
+    own_images: bool = False
+    as_text: bool = False
+    price: Price | None = None
+
+    @property
+    def without_media(self) -> bool:
+        """Return whether the model gets the prompt alone."""
+        return any(question.without_media for question in self.choice.questions)
+
+    @property
+    def prompt_file(self) -> Path:
+        """Return the file with the prompt."""
+        own = Path(__file__).with_name(TEXT_PROMPT)
+        return self.prompt or (own if self.as_text else self.benchmark.file(PROMPT))
+
+    def run(self, folder: Path, *, retry_failed: bool = False) -> RunOutcome:
+        """Ask what has not been asked yet.
+
+        Args:
+            folder: the run's folder.
+            retry_failed: see `run_model`.
+
+        Raises:
+            HdbenchError: see `run_model` and `check`; there is no such backend, or no prompt.
+        """
+        prompt = read_prompt(self.prompt_file)
+        self.check()
+        self._check_same_items(folder)
+        path = None if self.as_text else self.benchmark.schema
+        schema = None if path is None else without_titles(read_schema(path))
+        # A user's own prompt is sent as it is; where the text alone is asked for, a family's own.
+        asked = replace(self.asked, own_prompt=False if self.prompt else self.as_text or None)
+        backend = make_backend(asked, prompt.text, schema)
+        return run_model(
+            backend,
+            self.choice.questions,
+            folder,
+            self.settings(backend, prompt),
+            archives=self.choice.archives,
+            price=self.price,
+            retry_failed=retry_failed,
+        )
+
+    def check(self) -> None:
+        """Refuse to ask for a text where answers are records, or for what a backend cannot answer.
+
+        Raises:
+            HdbenchError: the answers are records, a text is to keep a schema, or a backend that
+                reads the text of images and nothing else gets no image.
+        """
+        kind = self.asked.kind
+        is_text = self.benchmark.spec.make_metric().of_text("") is not None
+        if self.as_text and not is_text:
+            raise HdbenchError(
+                "--as-text: an answer to {benchmark} is a record, not one text: leave it out",
+                benchmark=self.benchmark.id,
+            )
+        if self.as_text and self.asked.schema:
+            raise HdbenchError("--as-text: a text keeps no schema: leave out --option schema=true")
+        if self.benchmark.schema is not None and not is_text and not kind.reads_prompts:
+            raise HdbenchError(
+                "--model {model}: reads plain text, and the answers of {benchmark} are records: "
+                "choose a model that takes a prompt",
+                model=kind.name,
+                benchmark=self.benchmark.id,
+            )
+        if self.without_media and not kind.reads_prompts:
+            raise HdbenchError(
+                "--without-media: {backend} reads the text of images and nothing else",
+                backend=kind.name,
+            )
+
+    def settings(self, backend: Backend, prompt: Prompt) -> dict[str, Any]:
+        """Return the run's settings for run.json; a later sitting must have the same ones."""
+        return {
+            "benchmark": self.benchmark.id,
+            "dataset": self._dataset(),
+            "model": backend.settings().get("model", self.asked.model),
+            "provider": self.asked.provider,
+            "backend": self.asked.kind.name,
+            "settings": dict(backend.settings()),
+            "prompt": dict(prompt) if self.asked.kind.reads_prompts else None,
+            "own_images": self.own_images,
+            "without_media": self.without_media or None,
+            "subset": self.choice.subset,
+            "part": self.choice.part and self.choice.part.model_dump(),
+            "items": [question.id for question in self.choice.questions]
+            if self._is_partial
+            else None,
+        }
+
+    @property
+    def _is_partial(self) -> bool:
+        return self.own_images or self.choice.subset is not None
+
+    def _dataset(self) -> dict[str, Any]:
+        """Return which data are asked about, and what a later sitting checks of them."""
+        items = None if self._is_partial else len(self.choice.questions)
+        return {
+            "version": self.benchmark.spec.version,
+            "sha256": self.benchmark.content_hash(),
+            "items": items,
+            "items_sha256": self._items_hash(items),
+        }
+
+    def _items_hash(self, items: int | None) -> str:
+        """Return the hash of all that a model gets of the first items, besides the prompt."""
+        path = self.benchmark.schema
+        asked = hashlib.sha256(json.dumps(path and without_titles(read_schema(path))).encode())
+        columns = ("id", "sha256", "text", *self.benchmark.spec.prompt_columns)
+        for line in islice(read_jsonl(self.benchmark.metadata), items):
+            asked.update(json.dumps([line.value.get(column) for column in columns]).encode())
+        return asked.hexdigest()
+
+    def _check_same_items(self, folder: Path) -> None:
+        """Refuse to resume a run whose answers are to items that are others now.
+
+        Further items behind them, and another ground truth, change nothing of what was asked.
+
+        Raises:
+            HdbenchError: an item, the schema or the choice of items has changed.
+        """
+        before = recorded(folder).get("dataset")
+        if before and before["items_sha256"] != self._items_hash(before["items"]):
+            raise HdbenchError(
+                "{place}: answers version {before} of {benchmark}, and the items of version {now} "
+                "are others: choose another folder",
+                place=folder,
+                before=before["version"],
+                benchmark=self.benchmark.id,
+                now=self.benchmark.spec.version,
+            )
+
+    def described(self, folder: Path, *, retry_failed: bool = False) -> list[Message]:
+        """Return a description of the run before it begins, one line for each point.
+
+        Nothing from any item is sent anywhere; a server is asked for its list of models.
+
+        Args:
+            folder: where it will be recorded.
+            retry_failed: see `run_model`.
+
+        Raises:
+            HdbenchError: the run could not begin: there is no prompt, or the address is invalid.
+        """
+        read_prompt(self.prompt_file)
+        self.check()
+        over = {
+            answer["id"]
+            for answer in recorded_answers(folder)
+            if not (retry_failed and is_failed(answer))
+        }
+        items = len(self.choice.questions)
+        left = sum(question.id not in over for question in self.choice.questions)
+        return [
+            Message(
+                "items: {left:,} of {items:,} to ask with the prompt alone"
+                if self.without_media
+                else "items: {left:,} of {items:,} to ask",
+                left=left,
+                items=items,
+            ),
+            *self._where(),
+            Message("answers will be recorded in: {folder}", folder=folder),
+        ]
+
+    def _where(self) -> list[Message]:
+        model = self.asked.model
+        if not self.asked.kind.is_remote:
+            return [Message("the items go to: nowhere; {model} runs on this machine", model=model)]
+        server = Server.at(self.asked.endpoint or "")
+        with needed("endpoint", "models need"):
+            from hdbench.models.endpoint_backend import list_models  # noqa: PLC0415  slow
+        models = list_models(server)
+        listed = Message("not known; the server lists no models, or does not answer")
+        if any(each["id"] == model for each in models):
+            listed = Message("the server has it")
+        elif models:
+            listed = Message(
+                "not among the {count:,} models that the server lists", count=len(models)
+            )
+        host = Message("{host} (this machine)" if server.is_local else "{host}", host=server.host)
+        return [
+            Message("the items go to: {host}", host=host),
+            Message("address: {address}", address=server.url),
+            Message("model: {model}: {listed}", model=model, listed=listed),
+        ]
+
+
+def run_name(benchmark: Benchmark, model: str) -> str:
+    """Return a folder name for a run: the benchmark, and the model or the name of its folder.
+
+    Example:
+        >>> _slug("Qwen/Qwen3-VL-8B"), _slug("../../etc")
+        ('Qwen-Qwen3-VL-8B', 'etc')
+    """
+    return f"{_slug(benchmark.spec.name)}_{_slug(model_name(model))}"
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^\w.-]+", "-", name).strip(".-")[:80] or "run"
+
+
+def read_prompt(path: Path) -> Prompt:
+    """Return the prompt in a file.
+
+    Raises:
+        HdbenchError: it cannot be read, is too large, is not UTF-8, or is empty.
+    """
+    with read_errors(path):
+        raw = read_at_most(path, MAX_TEXT_FILE)
+    text = utf8_text(raw, path)
+    if not text.strip():
+        raise HdbenchError("{place}: the prompt is empty", place=path)
+    return Prompt(name=path.name, sha256=hashlib.sha256(raw).hexdigest(), text=text)

@@ -1,8 +1,7 @@
 """The progress of a run, reported on standard error while it lasts."""
 
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -16,13 +15,10 @@ from rich.progress import (
 
 from hdbench.common.texts import current_language, translated
 from hdbench.errors import Message, escaped, joined
-from hdbench.models.amounts import as_rate
 from hdbench.models.backend import Observer
 
 EVERY_SECONDS = 30.0
-"""Without a terminal, progress is printed at least this often."""
-EVERY_ITEMS = 100
-"""Without a terminal, it is also printed each time this many more items are done."""
+"""Without a terminal, it is printed so often how far the run is."""
 FIRST_PROBLEMS = 3
 """This many failed items are each reported; later ones are counted."""
 
@@ -41,12 +37,11 @@ class RunProgress(Observer):
     """
 
     def __init__(self, items: int, done: int, bar: Progress, console: Console) -> None:
-        self._items, self._done, self._before = items, done, done
+        self._items, self._done = items, done
         self._bar, self._console = bar, console
-        asking = self._told(Message("Asking"))
         self._now: Message | None = None
-        self._task = bar.add_task(asking, total=items, completed=done, rate="")
-        self._started = time.monotonic()
+        self._said = time.monotonic()
+        self._task = bar.add_task(self._told(Message("Asking")), total=items, completed=done)
         self.failed = 0
 
     @classmethod
@@ -63,16 +58,10 @@ class RunProgress(Observer):
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(),
         )
         with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
-            progress = cls(items, done, bar, console)
-            if console.is_terminal:
-                yield progress
-                return
-            with repeating(progress.say_where_it_is, EVERY_SECONDS):
-                yield progress
+            yield cls(items, done, bar, console)
 
     def answered(self, item_id: str, error: str | None) -> None:
         """Count one more recorded item.
@@ -85,29 +74,26 @@ class RunProgress(Observer):
             self.notice(Message("{place}: {why}", place=item_id, why=error))
         self._done += 1
         self.failed += error is not None
-        self._bar.update(self._task, completed=self._done, rate=self._told(self._rate()))
-        if (self._done - self._before) % EVERY_ITEMS == 0 and not self._console.is_terminal:
-            self.say_where_it_is()
+        self._bar.update(self._task, completed=self._done)
+        self._say_sometimes()
 
     def loading(self) -> None:
         """Say that the model is being loaded."""
         self._say_now(Message("loading the model"))
 
-    def writing(self, items: int, tokens: int) -> None:
-        """Say which items are being answered, and how far."""
-        counts = {"first": self._done + 1, "items": self._items, "tokens": tokens}
-        if items == 1:
-            self._say_now(Message("item {first} of {items}, {tokens} tokens", **counts))
-        else:
-            last = self._done + items
-            self._say_now(
-                Message("items {first} to {last} of {items}, {tokens} tokens", last=last, **counts)
-            )
+    def writing(self, tokens: int) -> None:
+        """Say which item is being answered, in a batch its first, and how far."""
+        counts = {"item": self._done + 1, "items": self._items, "tokens": tokens}
+        self._say_now(Message("item {item} of {items}, {tokens} tokens", **counts))
 
     def _say_now(self, now: Message) -> None:
         self._now = now
-        if self._console.is_terminal:
-            self._bar.update(self._task, description=self._told(now))
+        self._bar.update(self._task, description=self._told(now))
+        self._say_sometimes()
+
+    def _say_sometimes(self) -> None:
+        if not self._console.is_terminal and time.monotonic() - self._said > EVERY_SECONDS:
+            self.say_where_it_is()
 
     def notice(self, message: str) -> None:
         """Print a line of its own, above the bar if there is one."""
@@ -119,30 +105,9 @@ class RunProgress(Observer):
             self._now
             or Message("{done} of {items} items done", done=self._done, items=self._items),
             Message("{failed} failed", failed=self.failed),
-            *([self._rate()] if self._done > self._before else []),
         ]
         self.notice(joined(parts))
-
-    def _rate(self) -> Message:
-        return as_rate((self._done - self._before) / max(time.monotonic() - self._started, 1e-9))
+        self._said = time.monotonic()
 
     def _told(self, message: str) -> str:
         return translated(message, current_language())
-
-
-@contextmanager
-def repeating(action: Callable[[], None], seconds: float) -> Iterator[None]:
-    """Do something regularly, in a thread, while the context lasts."""
-    over = threading.Event()
-
-    def repeat() -> None:
-        while not over.wait(seconds):
-            action()
-
-    thread = threading.Thread(target=repeat, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()

@@ -12,32 +12,17 @@ COMPLETIONS = "/chat/completions"
 OWN_KEY = "HDBENCH_API_KEY"
 
 
-class Maker(NamedTuple):
-    """A company that serves models.
+MAKERS = {
+    "OPENAI_API_KEY": "https://api.openai.com/v1",
+    "ANTHROPIC_API_KEY": "https://api.anthropic.com/v1",
+    "GEMINI_API_KEY": "https://generativelanguage.googleapis.com/v1beta/openai",
+    "MISTRAL_API_KEY": "https://api.mistral.ai/v1",
+    "OPENROUTER_API_KEY": "https://openrouter.ai/api/v1",
+    "HF_TOKEN": "https://router.huggingface.co/v1",
+}
+"""Environment variable with the key of a company that serves models → what `--endpoint` takes.
 
-    Attributes:
-        variable: the environment variable with the key, which goes to its hosts alone.
-        domain: of its hosts.
-        address: what `--endpoint` takes.
-    """
-
-    variable: str
-    domain: str
-    address: str
-
-
-MAKERS = (
-    Maker("OPENAI_API_KEY", "openai.com", "https://api.openai.com/v1"),
-    Maker("ANTHROPIC_API_KEY", "anthropic.com", "https://api.anthropic.com/v1"),
-    Maker(
-        "GEMINI_API_KEY",
-        "generativelanguage.googleapis.com",
-        "https://generativelanguage.googleapis.com/v1beta/openai",
-    ),
-    Maker("MISTRAL_API_KEY", "mistral.ai", "https://api.mistral.ai/v1"),
-    Maker("OPENROUTER_API_KEY", "openrouter.ai", "https://openrouter.ai/api/v1"),
-    Maker("HF_TOKEN", "huggingface.co", "https://router.huggingface.co/v1"),
-)
+A key goes to this host alone, and to those below it, such as eu.api.openai.com."""
 
 
 class Server(NamedTuple):
@@ -114,14 +99,13 @@ class Server(NamedTuple):
 
 def addresses_with_keys() -> list[str]:
     """Return the addresses of the makers whose keys are in the environment."""
-    return [maker.address for maker in MAKERS if os.environ.get(maker.variable, "").strip()]
+    return [address for name, address in MAKERS.items() if os.environ.get(name, "").strip()]
 
 
 def _variable(host: str, *, secure: bool) -> str | None:
     """Return the variable with the key for a host; a maker's key is only sent encrypted."""
-    names = [OWN_KEY] + [
-        maker.variable
-        for maker in MAKERS
-        if secure and (host == maker.domain or host.endswith(f".{maker.domain}"))
-    ]
+    names = [OWN_KEY]
+    for name, address in MAKERS.items():
+        if secure and f".{host}".endswith(f".{urlsplit(address).netloc}"):
+            names.append(name)
     return next((name for name in names if os.environ.get(name, "").strip()), None)

@@ -5,7 +5,7 @@ import functools
 import io
 import os
 import time
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -13,7 +13,16 @@ from PIL import Image
 
 from hdbench.common import processes
 from hdbench.errors import HdbenchError, Message
-from hdbench.models.backend import SILENT, Asked, Backend, Observer, Question, Reply, in_order
+from hdbench.models.backend import (
+    SILENT,
+    Asked,
+    Backend,
+    Observer,
+    Question,
+    Replies,
+    Reply,
+    in_order,
+)
 from hdbench.models.images import load_images
 
 PROGRAM = "tesseract"
@@ -51,15 +60,10 @@ class TesseractBackend(Backend):
         }
 
     def hardware(self) -> Mapping[str, Any]:
-        """Return the processors, and Tesseract's version."""
-        return {"cpus": os.cpu_count(), "tesseract": _version()}
+        """Return the number of processors."""
+        return {"cpus": os.cpu_count()}
 
-    def answer(
-        self,
-        questions: Iterable[Question],
-        *,
-        observer: Observer = SILENT,
-    ) -> Generator[tuple[str, Reply], None, None]:
+    def answer(self, questions: Iterable[Question], observer: Observer = SILENT) -> Replies:
         """Yield each question's id and reply, in order.
 
         Raises:
@@ -75,23 +79,18 @@ class TesseractBackend(Backend):
         begun = time.monotonic()
         try:
             images = load_images(question.media, self.asked.limits)
-            texts = [_read(image, self.asked.timeout) for image in images]
+            texts = [self._text_on(image) for image in images]
         except HdbenchError as error:
             seconds = time.monotonic() - begun
             return question.id, Reply(None, seconds=seconds, error=error.message)
         text = "\f".join(texts)  # a page break, as in a text for a ground truth of several pages
         return question.id, Reply(text, seconds=time.monotonic() - begun, finish_reason="stop")
 
-
-def _read(image: Image.Image, timeout: float) -> str:
-    """Return the text on an image.
-
-    Raises:
-        HdbenchError: the program is missing, or the image took too long.
-    """
-    data = io.BytesIO()
-    image.save(data, "PNG", compress_level=1)
-    return _tesseract(["stdin", "stdout", "-l", LANGUAGES], data.getvalue(), timeout).strip()
+    def _text_on(self, image: Image.Image) -> str:
+        data = io.BytesIO()
+        image.save(data, "PNG", compress_level=1)
+        arguments = ["stdin", "stdout", "-l", LANGUAGES]
+        return _tesseract(arguments, data.getvalue(), self.asked.timeout).strip()
 
 
 @functools.cache

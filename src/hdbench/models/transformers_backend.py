@@ -5,13 +5,12 @@ import importlib.metadata
 import os
 import platform
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Any, NamedTuple
 
 import torch
-from PIL import Image
 
 from hdbench.errors import HdbenchError, Message
 from hdbench.models.backend import (
@@ -21,24 +20,20 @@ from hdbench.models.backend import (
     Backend,
     Observer,
     Question,
+    Replies,
     Reply,
     in_order,
 )
-from hdbench.models.images import load_images, why_unreadable
+from hdbench.models.images import load_images
 from hdbench.models.local_model import LocalModel, NoMemoryError
 from hdbench.models.logits import SchemaGrammar
 from hdbench.models.model_files import find_model
 
+_Read = tuple[Question, Any]
+"""An item with its images, or with the reply that says why they cannot be read."""
+
 READERS = 8
 """Maximum number of threads that decode images; so many images are in memory."""
-
-
-class _Read(NamedTuple):
-    """An item with its images, or why they cannot be read."""
-
-    question: Question
-    images: list[Image.Image]
-    failure: Message | None = None
 
 
 class _Batch(NamedTuple):
@@ -72,30 +67,17 @@ class TransformersBackend(Backend):
         asked: the model, and how it is asked.
         prompt: what is asked of each item.
         schema: the benchmark's answer schema.
-        device: see `LocalModel`.
-        model: a model that is loaded already; by default the one that is asked for is loaded.
 
     Raises:
         HdbenchError: no such model, or it cannot be used.
     """
 
-    def __init__(
-        self,
-        asked: Asked,
-        prompt: str,
-        schema: dict[str, Any] | None,
-        *,
-        device: str | None = None,
-        model: LocalModel | None = None,
-    ) -> None:
+    def __init__(self, asked: Asked, prompt: str, schema: dict[str, Any] | None) -> None:
         super().__init__(asked, prompt, schema)
         if asked.schema and schema is None:
             raise HdbenchError("the benchmark has no answer.schema.json to hold answers to")
-        self._model = model or LocalModel(
-            find_model(asked.model, asked.revision),
-            device,
-            trust_remote_code=asked.trust_remote_code,
-        )
+        source = find_model(asked.model, asked.revision)
+        self._model = LocalModel(source, trust_remote_code=asked.trust_remote_code)
         family = self._model.family
         if family.schema_as and schema is None:
             raise HdbenchError(
@@ -151,12 +133,7 @@ class TransformersBackend(Backend):
             },
         }
 
-    def answer(
-        self,
-        questions: Iterable[Question],
-        *,
-        observer: Observer = SILENT,
-    ) -> Generator[tuple[str, Reply], None, None]:
+    def answer(self, questions: Iterable[Question], observer: Observer = SILENT) -> Replies:
         """Yield each question's id and reply, batch by batch.
 
         Raises:
@@ -202,25 +179,23 @@ class TransformersBackend(Backend):
     def _read(self, question: Question) -> _Read:
         try:
             shown = load_images(question.media, self.asked.limits) if question.shows_media else []
-        except (HdbenchError, MemoryError) as error:
-            return _Read(question, [], why_unreadable(error))
-        return _Read(question, shown)
+        except HdbenchError as error:
+            return question, Reply(None, error=error.message)
+        return question, shown
 
     def _prepared(self, items: list[_Read]) -> tuple[list[tuple[str, Reply]], list[_Batch]]:
         """Return the replies for unreadable items, and the others for the model."""
-        unreadable = [
-            (item.question.id, Reply(None, error=item.failure)) for item in items if item.failure
-        ]
-        return unreadable, self._encoded([item for item in items if not item.failure])
+        unreadable = [(item.id, read) for item, read in items if isinstance(read, Reply)]
+        return unreadable, self._encoded([item for item in items if isinstance(item[1], list)])
 
     def _encoded(self, items: list[_Read]) -> list[_Batch]:
         """Return a batch; if the model cannot take it, one for each item."""
         if not items:
             return []
-        ids = [item.question.id for item in items]
-        prompts = [item.question.in_prompt(self.prompt) for item in items]
+        ids = [item.id for item, _ in items]
+        prompts = [item.in_prompt(self.prompt) for item, _ in items]
         try:
-            inputs = self._model.encode([item.images for item in items], prompts, self.schema)
+            inputs = self._model.encode([images for _, images in items], prompts, self.schema)
         except NoMemoryError:
             raise
         except HdbenchError as error:

@@ -13,8 +13,7 @@ from pydantic import Field
 from hdbench.answers.cells import Kind
 from hdbench.answers.columns import Column
 from hdbench.answers.members import Zip
-from hdbench.answers.table_files import first_rows
-from hdbench.answers.tables import Row
+from hdbench.answers.tables import Row, first_rows
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.collections.home.collection import SCHEMA

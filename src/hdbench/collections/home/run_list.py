@@ -19,9 +19,8 @@ from hdbench.answers.answers import Answers
 from hdbench.answers.cells import structured
 from hdbench.answers.entries import shown
 from hdbench.answers.files import open_container
-from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
+from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE, run_parts
 from hdbench.answers.forms import ENDINGS
-from hdbench.answers.run_parts import run_parts
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
@@ -37,9 +36,8 @@ from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.run_info import is_run, read_run_info
 from hdbench.evaluation.run_info import run_name as run_stem
 from hdbench.models.backend import Asked
-from hdbench.models.locks import is_locked, lock_of
-from hdbench.models.planning import run_name
-from hdbench.models.run import read_outcome
+from hdbench.models.run import read_outcome, run_name
+from hdbench.models.run_folder import is_locked, lock_of
 from hdbench.models.server import OWN_KEY
 
 if TYPE_CHECKING:

@@ -4,13 +4,11 @@ import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hdbench.answers.encodings import UTF16_MARKS
-from hdbench.answers.forms import NO_ANSWERS, head_of, stem_of
+from hdbench.answers.files import unpack
+from hdbench.answers.forms import NO_ANSWERS, UTF16_MARKS, head_of, stem_of
 from hdbench.answers.page_text.reading import form_of
 from hdbench.answers.records import Truths
-from hdbench.answers.table_files import read_table
-from hdbench.answers.tables import Table
-from hdbench.answers.unpacking import unpack
+from hdbench.answers.tables import Table, read_table
 from hdbench.collections.new.media import KINDS
 from hdbench.collections.truth.json_truths import read_json_truths
 from hdbench.collections.truth.marc import read_marc
@@ -59,7 +57,7 @@ def open_truth(
             raise HdbenchError(
                 "{place}: neither a file nor a folder: {accepted}", place=path, accepted=ACCEPTED
             )
-        path = unpack(path, path.name, Path(scratch)).path
+        path = unpack(path, path.name, Path(scratch))
         head = _head(path)
         start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
         is_marc = _LEADER.match(start) or path.suffix.lower() in (".mrc", ".marc")

@@ -11,9 +11,9 @@ from typing import IO, Any, BinaryIO, NamedTuple
 
 from hdbench.answers.cells import FAULTS, MISSING, json_list
 from hdbench.answers.cells import value_of as typed
-from hdbench.answers.csv_lines import Line, opened_csv
+from hdbench.answers.csv_lines import Line, read_csv
 from hdbench.answers.ids import match_ids
-from hdbench.answers.table_files import ACCEPTED, is_workbook, read_table
+from hdbench.answers.tables import ACCEPTED, is_workbook, read_table
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.collections.trust.fields import schema_with_fields, value_of
 from hdbench.collections.trust.folder import (
@@ -47,9 +47,6 @@ from hdbench.errors import SHOWN, HdbenchError, Message
 
 MAX_FILE = 2**29
 """Maximum size in bytes of a list."""
-
-MAX_CELL = 2**20
-"""Maximum number of characters in a cell."""
 
 COLUMNS = ("id", "field", "value")
 """The first columns of a work list; behind them is what each run says, and why there is doubt."""
@@ -100,8 +97,7 @@ def read_listed(path: Path) -> dict[str, tuple[str, ...]]:
     check_file(path, MAX_FILE, Message("a list of items"))
     with read_errors(path):
         data = path.read_bytes()
-    with opened_csv(data, str(path), MAX_CELL) as (rows, _):
-        return _work_list(rows, str(path))
+    return _work_list(read_csv(data, str(path))[0], str(path))
 
 
 def _work_list(rows: Iterator[Line], name: str) -> dict[str, tuple[str, ...]]:

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hdbench.answers.field_paths import field_paths
-from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.schema_parts import choices_of, types_of
+from hdbench.answers.schema import AnswerSchema, choices_of, types_of
 from hdbench.benchmarks.titles import title_of
 from hdbench.common.texts import LANGUAGES
 

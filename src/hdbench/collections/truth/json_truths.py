@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.answers.csv_lines import decode_or_cp1252
-from hdbench.answers.encodings import decode
 from hdbench.answers.entries import nested, shown
-from hdbench.answers.forms import JSON_LINES, of_other_kind, other_kind, stem_of
+from hdbench.answers.forms import JSON_LINES, decode, of_other_kind, other_kind, read_whole, stem_of
 from hdbench.answers.ids import plain_form
-from hdbench.answers.json_files import objects_in, read_whole
+from hdbench.answers.json_files import objects_in
 from hdbench.answers.members import Folder
 from hdbench.answers.records import Truth, Truths
 from hdbench.answers.tables import Table, rows_table

@@ -5,8 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.schema_parts import choices_of, field_of
+from hdbench.answers.schema import AnswerSchema, choices_of, field_of
 from hdbench.benchmarks.titles import BETWEEN
 from hdbench.common.jsonio import json_reason, parse_json
 from hdbench.common.texts import LANGUAGES

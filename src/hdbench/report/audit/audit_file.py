@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
-from hdbench.answers.csv_lines import opened_csv
+from hdbench.answers.csv_lines import read_csv
 from hdbench.common.csv_and_excel import as_it_was
 from hdbench.common.jsonio import write_json
 from hdbench.common.os_errors import read_errors
@@ -30,7 +30,7 @@ class FoundField(NamedTuple):
     said: str
 
 
-_MAX_FILE, _MAX_CELL = 64 * 2**20, 2**20
+_MAX_FILE = 64 * 2**20
 
 
 def check_ending(path: Path) -> None:
@@ -68,16 +68,16 @@ def read_audited(path: Path) -> Mapping[str, Sequence[FoundField]] | None:
     check_file(path, _MAX_FILE, Message("a list of items"))
     with read_errors(path):
         data = path.read_bytes()
-    with opened_csv(data, str(path), _MAX_CELL) as (rows, _):
-        head = [title.strip().casefold() for title in next(rows, (0, []))[1]]
-        if not {"id", "field", "models read"} <= set(head):
-            return None
-        fields: dict[str, list[FoundField]] = defaultdict(list)
-        for _, cells in rows:
-            found = dict(zip(head, map(as_it_was, cells), strict=False))
-            if found["id"] and found.get("field"):
-                said = filter(None, (found.get("agreement"), found.get("makers")))
-                fields[found["id"]].append(
-                    FoundField(found["field"], found["models read"], ": ".join(said))
-                )
+    rows, _ = read_csv(data, str(path))
+    head = [title.strip().casefold() for title in next(rows, (0, []))[1]]
+    if not {"id", "field", "models read"} <= set(head):
+        return None
+    fields: dict[str, list[FoundField]] = defaultdict(list)
+    for _, cells in rows:
+        found = dict(zip(head, map(as_it_was, cells), strict=False))
+        if found["id"] and found.get("field"):
+            said = filter(None, (found.get("agreement"), found.get("makers")))
+            fields[found["id"]].append(
+                FoundField(found["field"], found["models read"], ": ".join(said))
+            )
     return dict(fields)

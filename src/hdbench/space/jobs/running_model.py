@@ -28,10 +28,10 @@ from hdbench.common.texts import translated
 from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.run_info import OF_ALL, STOPPED
-from hdbench.models.answers_file import read_answers
 from hdbench.models.backend import Question
-from hdbench.models.choosing import of_benchmark
-from hdbench.models.planning import PROMPT, read_prompt, run_name
+from hdbench.models.items import of_benchmark
+from hdbench.models.run import PROMPT, read_prompt, run_name
+from hdbench.models.run_folder import read_answers
 from hdbench.scoring.flatten import flatten
 from hdbench.space.context import SpaceContext
 

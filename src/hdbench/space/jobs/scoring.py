@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import hdbench.answers.tables  # noqa: F401  loaded once here, and not in each process
+from hdbench.answers.answer import Bounds
 from hdbench.answers.answers import UnknownIdsError
-from hdbench.answers.bounds import Bounds
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.titles import Titles
 from hdbench.common.pictures import keep_in

@@ -8,8 +8,7 @@ from typing import Any
 from unicodedata import is_normalized
 
 from hdbench.answers.ids import plain_form
-from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.schema_parts import parts_of, types_of
+from hdbench.answers.schema import AnswerSchema, parts_of, types_of
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.building.checks.description import Described
 from hdbench.benchmarks.building.checks.problems import (

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common import pdf
-from hdbench.common.regular_files import Entries, entries, read_at_most
+from hdbench.common.regular_files import Entries, entries, read_text
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.run_info import FIRST, NAMED, OF_ALL, PART, PartInfo
 from hdbench.models.archives import ARCHIVES, Archives
@@ -53,7 +53,7 @@ def of_benchmark(
         without_media: ask with the prompt alone.
 
     Raises:
-        HdbenchError: an id is not in the benchmark, the limit is below 1, the items are PDFs and
+        HdbenchError: an id is not in the benchmark, the items are PDFs and
             pypdfium2 is not installed, or they are texts and have no media to leave out.
     """
     if without_media and benchmark.spec.media == "text":
@@ -64,15 +64,8 @@ def of_benchmark(
     shown = benchmark.shown()
     if unknown := sorted(set(ids) - shown.keys()):
         raise HdbenchError(
-            "--ids: {benchmark} has no id {id!r} (and {more} more)"
-            if len(unknown) > 1
-            else "--ids: {benchmark} has no id {id!r}",
-            benchmark=benchmark.id,
-            id=unknown[0],
-            more=len(unknown) - 1,
+            "--ids: {benchmark} has no id {id!r}", benchmark=benchmark.id, id=unknown[0]
         )
-    if limit is not None and limit < 1:
-        raise HdbenchError("--limit {limit}: must be 1 or more", limit=limit)
     chosen = [item for item in shown if not ids or item in set(ids)]
     how = []
     if len(chosen) < len(shown):
@@ -95,13 +88,8 @@ def named_ids(text: str | None) -> list[str]:
     """
     if text is None:
         return []
-    try:
-        if os.path.isfile(text):
-            names = read_at_most(Path(text), MAX_IDS).decode("utf-8").splitlines()
-        else:
-            names = text.split(",")
-    except (OSError, UnicodeDecodeError) as error:
-        raise HdbenchError("--ids {given}: cannot be read: {why}", given=text, why=error) from error
+    is_file = os.path.isfile(text)
+    names = read_text(Path(text), MAX_IDS).splitlines() if is_file else text.split(",")
     ids = [name.strip() for name in names if name.strip()]
     if not ids:
         raise HdbenchError("--ids {given}: names no id", given=text)

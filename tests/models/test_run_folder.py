@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from hdbench.errors import HdbenchError
-from hdbench.models.folder import RunFolder
+from hdbench.models.run_folder import RunFolder
 
 SETTINGS = {"benchmark": "hdb/cards", "model": "reader", "settings": {"temperature": 0.0}}
 
@@ -72,7 +72,7 @@ def test_changed_settings_are_refused_with_the_difference(tmp_path):
     assert "was started with other settings" in str(refused.value)
     assert 'model: "reader" then, "other" now' in str(refused.value)
     assert "settings.temperature: 0.0 then, 0.7 now" in str(refused.value)
-    assert "items: 2 then, 2 now, and not the same" in str(refused.value)
+    assert 'items: ["a", "b"] then, ["a", "c"] now' in str(refused.value)
 
 
 def test_a_second_process_in_the_same_folder_is_refused(tmp_path):
@@ -117,12 +117,12 @@ def test_failed_answers_are_forgotten_and_others_kept(tmp_path):
 
 
 def test_each_sitting_is_kept_with_what_it_ran_on(tmp_path):
-    with opened(tmp_path / "run") as run, run.sitting({"device": "cpu"}.copy, 1):
-        pass
+    with opened(tmp_path / "run") as run, run.sitting({"device": "cpu"}.copy, 2):
+        run.answers.add({"id": "0", "text": "{}"})
     known = {"device": "b"}
 
     def breaks_off():
-        with opened(tmp_path / "run") as run, run.sitting(known.copy, 1):
+        with opened(tmp_path / "run") as run, run.sitting(known.copy, 2):
             run.answers.add({"id": "a", "text": "{}"})
             known["address"] = "found out meanwhile"
             raise RuntimeError("power")

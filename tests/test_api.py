@@ -374,3 +374,26 @@ def test_a_wrong_call_is_one_sentence(how, told):
     with pytest.raises(hd.HdbenchError, match=told) as error:
         hd.score(TRUTHS, ANSWERS, **{"metric": "record_f1"} | how)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda result: hd.compare_runs(result, "no.json"), "no.json: cannot be read"),
+        (lambda result: hd.compare_runs(result, result.filter(["a"])), "items"),
+        (lambda result: hd.rank_runs([result, result.filter(["a"])]), "of 2 kinds"),
+        (lambda result: hd.concat([result, result]), "item 'a' is in two of these results"),
+        (lambda _: hd.concat([]), "no result to put together"),
+        (lambda result: result.filter(["z"]), "no item 'z'"),
+        (lambda result: result.filter(decade=1880), "decade: .* choose by ids"),
+        (lambda result: result.by({"a": 1}), "no value for 1 of the items"),
+        (lambda _: hd.load_benchmark("zetelkatalog"), "zetelkatalog"),
+        (lambda _: hd.score("no-benchmark", ANSWERS, metric="record_f1"), "metric= is for"),
+    ],
+)
+def test_ten_wrong_calls_are_ten_sentences(call, told):
+    truths = {"a": {"year": 1924}, "b": {"year": 1925}}
+    result = hd.score(truths, truths, metric="record_f1")
+    with pytest.raises(hd.HdbenchError, match=told) as error:
+        call(result)
+    assert "\n" not in str(error.value)

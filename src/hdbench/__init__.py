@@ -20,11 +20,13 @@ if TYPE_CHECKING:
         rank_runs,
         read_result,
         read_results,
+        run,
         score,
         score_runs,
         write_results,
     )
     from hdbench.errors import HdbenchError
+    from hdbench.models.backend import Reply
     from hdbench.scoring.metric import Metric
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "HdbenchError",
     "Metric",
     "ReadAs",
+    "Reply",
     "Result",
     "Settings",
     "compare_runs",
@@ -43,6 +46,7 @@ __all__ = [
     "rank_runs",
     "read_result",
     "read_results",
+    "run",
     "score",
     "score_runs",
     "write_results",
@@ -50,6 +54,7 @@ __all__ = [
 _ELSEWHERE = {
     "HdbenchError": "hdbench.errors",
     "Metric": "hdbench.scoring.metric",
+    "Reply": "hdbench.models.backend",
 }
 
 

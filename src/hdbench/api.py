@@ -1,11 +1,11 @@
 """What programs import: `import hdbench as hd` has all of it."""
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hdbench.answers import ReadAs
 from hdbench.answers.in_memory import entries, write_entries
@@ -22,6 +22,9 @@ from hdbench.scoring import known_metric
 from hdbench.scoring.metric import Metric
 from hdbench.statistics.comparison import Comparison, compare
 
+if TYPE_CHECKING:
+    from hdbench.models.backend import Asker
+
 __all__ = [
     "Benchmark",
     "Board",
@@ -36,6 +39,7 @@ __all__ = [
     "rank_runs",
     "read_result",
     "read_results",
+    "run",
     "score",
     "score_runs",
     "write_results",
@@ -165,6 +169,59 @@ def score_runs(
         raise HdbenchError("model= is blank: give the model's name")
     [result] = results.values()
     return {model: result.replaced(model=model)}
+
+
+def run(
+    benchmark: Benchmark | str | PathLike[str],
+    backend: "Asker",
+    folder: str | PathLike[str],
+    *,
+    model: str | None = None,
+    ids: Sequence[str] = (),
+    limit: int | None = None,
+    prompt: str | PathLike[str] | None = None,
+) -> Result:
+    """Ask a model about each item of a benchmark, keep its answers in a folder, and score them.
+
+    The same call resumes where it stopped.
+
+    Args:
+        benchmark: its name, its folder, or a benchmark from `load_benchmark` with its media.
+        backend: an object with `ask(question) -> reply`. A question has an `id`, a `prompt`, and
+            in `media` the paths of its images; a reply is the model's text, a record, or a `Reply`
+            with tokens, seconds and price. If it raises an exception, the item has no answer.
+        folder: the run's folder, as of `hdbench run`.
+        model: the model's name; by default that of the backend's class.
+        ids: only these items.
+        limit: at most this many items.
+        prompt: a file with a prompt to use instead of the benchmark's.
+
+    Returns:
+        The result of all answers that are in the folder.
+
+    Raises:
+        HdbenchError: the benchmark or the folder is unusable, or no item was answered.
+    """
+    from hdbench.models.backend import Asked  # noqa: PLC0415  few need it
+    from hdbench.models.items import of_benchmark  # noqa: PLC0415
+    from hdbench.models.run import RunPlan  # noqa: PLC0415
+
+    if not callable(getattr(backend, "ask", None)):
+        raise HdbenchError(
+            "backend {backend}: must be an object with ask(question)", backend=repr(backend)
+        )
+    loaded = benchmark
+    if not isinstance(loaded, Benchmark):
+        loaded = load_benchmark(str(benchmark), media=True)
+    plan = RunPlan(
+        loaded,
+        of_benchmark(loaded, ids=ids, limit=limit),
+        Asked(model or type(backend).__name__, asker=backend),
+        None if prompt is None else Path(prompt),
+    )
+    if trouble := plan.run(Path(folder)).trouble():
+        raise HdbenchError("{place}: {why}", place=folder, why=trouble)
+    return score(loaded, folder)
 
 
 def compare_runs(

@@ -164,6 +164,8 @@ class Result(ResultPart):
         ]
         return "\n".join(lines)
 
+    __str__ = __repr__
+
     def _repr_html_(self) -> str:
         from hdbench.common.display.html import block  # noqa: PLC0415  it needs pillow
         from hdbench.evaluation.tables import images_of, worst_table  # noqa: PLC0415

@@ -1,16 +1,20 @@
 """Backends: questions in, replies out. `BACKENDS` lists them."""
 
 import io
+import json
+import os
 import re
+import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from pkgutil import resolve_name
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, Field, ValidationError
@@ -81,6 +85,7 @@ class Question(NamedTuple):
         text: what it is given instead of media.
         values: name → what replaces it in the prompt, where it is in braces.
         without_media: whether the model gets the prompt alone, though the item has media.
+        prompt: what an `Asker` is asked: the prompt with the values and the text.
     """
 
     id: str
@@ -88,6 +93,7 @@ class Question(NamedTuple):
     text: str = ""
     values: Mapping[str, str] = MappingProxyType({})
     without_media: bool = False
+    prompt: str = ""
 
     @property
     def shows_media(self) -> bool:
@@ -238,6 +244,71 @@ class Backend(ABC):
         """
 
 
+class Asker(Protocol):
+    """A backend as people write one: an object that is asked one question after another."""
+
+    def ask(self, question: Question) -> "Reply | str | Mapping[str, Any]":
+        """Return what the model replies: its text, a record, or a `Reply` with tokens and price."""
+
+
+class AskerBackend(Backend):
+    """Asks an `Asker`; an exception of it is its item's error."""
+
+    def __init__(self, asker: Asker, asked: "Asked", prompt: str, schema: Any) -> None:
+        super().__init__(asked, prompt, schema)
+        self._asker = asker
+
+    def settings(self) -> Mapping[str, Any]:
+        """Return the model's name, which is all that is known."""
+        return {"model": self.asked.model}
+
+    def hardware(self) -> Mapping[str, Any]:
+        """Return the processors."""
+        return {"cpus": os.cpu_count()}
+
+    def answer(
+        self, questions: Iterable[Question], observer: Observer = SILENT
+    ) -> Generator[tuple[str, Reply], None, None]:
+        """Yield each question's id and reply, in order.
+
+        Raises:
+            HdbenchError: the first `LOST_IN_A_ROW` items fail, or a reply is none.
+        """
+        lost = 0
+        for number, question in enumerate(questions, 1):
+            begun = time.monotonic()
+            try:
+                given = self._asker.ask(question._replace(prompt=question.in_prompt(self.prompt)))
+            except Exception as error:
+                reply = Reply(None, error=f"{type(error).__name__}: {error}")
+                lost += 1
+            else:
+                reply = _as_reply(given)
+            if lost == number == LOST_IN_A_ROW:
+                raise HdbenchError(
+                    "{backend}: failed for the first {count} items: {why}",
+                    backend=self.asked.kind.name,
+                    count=lost,
+                    why=reply.error,
+                )
+            if reply.seconds is None:
+                reply = replace(reply, seconds=time.monotonic() - begun)
+            yield question.id, reply
+
+
+def _as_reply(given: object) -> Reply:
+    if isinstance(given, Reply):
+        return given
+    if isinstance(given, Mapping):
+        return Reply(json.dumps(given, ensure_ascii=False))
+    if isinstance(given, str):
+        return Reply(given)
+    raise HdbenchError(
+        "ask returned {kind}: return a text, a record as a dictionary, or hdbench.Reply",
+        kind=type(given).__name__,
+    )
+
+
 class BackendKind(NamedTuple):
     """A backend as it declares itself; nothing else in hdbench knows backends by their names.
 
@@ -280,7 +351,25 @@ BACKENDS = {
         ),
     )
 }
-"""Name → backend."""
+"""Name → backend of hdbench itself."""
+
+ENTRY_POINTS = "hdbench.backends"
+"""The group of entry points by which other packages register theirs: a class of `Backend`, or an
+`Asker` or what makes one."""
+
+
+def backends() -> Mapping[str, BackendKind]:
+    """Return name → backend, those of other packages among them."""
+    return {**_others(), **BACKENDS}
+
+
+@cache
+def _others() -> Mapping[str, BackendKind]:
+    from importlib.metadata import entry_points  # noqa: PLC0415  slow to import
+
+    return {
+        each.name: BackendKind(each.name, each.value) for each in entry_points(group=ENTRY_POINTS)
+    }
 
 
 OPTIONS = {
@@ -308,6 +397,7 @@ class Asked:
         concurrency: requests at once, for a server; images at once, for Tesseract.
         timeout: seconds for one request to a server, or for one image.
         trust_remote_code: run code that the model's repository contains.
+        asker: the `Asker` that is asked in place of a backend of that name.
         own_prompt: ask with the prompt that a local model's family has for a page of text; None
             does so where it takes no other.
     """
@@ -324,6 +414,7 @@ class Asked:
     timeout: float = Field(default=300.0, ge=0.1, allow_inf_nan=False)
     trust_remote_code: bool = False
     own_prompt: bool | None = None
+    asker: Any = None
 
     @classmethod
     def with_options(cls, model: str, endpoint: str | None, given: Mapping[str, Any]) -> "Asked":
@@ -359,16 +450,18 @@ class Asked:
         Raises:
             HdbenchError: there is none of that name.
         """
-        name = self.backend
+        if self.asker is not None:
+            return BackendKind(type(self.asker).__name__, "")
+        name, known = self.backend, backends()
         if name is None:
-            of_model = BACKENDS.get(self.model, BACKENDS["endpoint"])
+            of_model = known.get(self.model, BACKENDS["endpoint"])
             name = "transformers" if of_model.is_remote else of_model.name
             name = name if self.endpoint is None else "endpoint"
-        if name not in BACKENDS:
+        if name not in known:
             raise HdbenchError(
-                "no backend {name!r}: choose one of {names}", name=name, names=", ".join(BACKENDS)
+                "no backend {name!r}: choose one of {names}", name=name, names=", ".join(known)
             )
-        return BACKENDS[name]
+        return known[name]
 
     @property
     def provider(self) -> str:
@@ -389,6 +482,8 @@ def make_backend(asked: Asked, prompt: str, schema: dict[str, Any] | None) -> Ba
     Raises:
         HdbenchError: there is no such local model, and no server was named; a package is missing.
     """
+    if asked.asker is not None:
+        return AskerBackend(asked.asker, asked, prompt, schema)
     has_place = "/" in asked.model or Path(asked.model).is_dir()
     if asked.kind.loads_model and not has_place:
         raise HdbenchError(
@@ -398,8 +493,11 @@ def make_backend(asked: Asked, prompt: str, schema: dict[str, Any] | None) -> Ba
             address=next(iter(addresses_with_keys()), "URL"),
         )
     with needed(asked.kind.extra or "", "models need"):
-        backend: type[Backend] = resolve_name(asked.kind.source)
-    return backend(asked, prompt, schema)
+        found = resolve_name(asked.kind.source)
+    if isinstance(found, type) and issubclass(found, Backend):
+        return found(asked, prompt, schema)
+    asker = found() if isinstance(found, type) or not hasattr(found, "ask") else found
+    return AskerBackend(asker, asked, prompt, schema)
 
 
 _Value = TypeVar("_Value")

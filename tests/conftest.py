@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -179,13 +178,13 @@ def browser():
 
 @pytest.fixture
 def visit_at(browser):
-    """Open a Gradio page; what it complains of, or asks of another host, fails the test.
+    """Open a page; what it complains of, or asks of another host, fails the test.
 
-    What is `awaited` is seen when it returns, and what the page asks for `last` is answered.
+    What is `awaited` is seen when it returns.
     """
     contexts, complaints, requests, own = [], [], [], ["data:"]
 
-    def visit_at(url, *, awaited, last=None, width=1280, height=900, language="en-GB", **options):
+    def visit_at(url, *, awaited, width=1280, height=900, language="en-GB", **options):
         own.append(url.partition("?")[0])
         context = browser.new_context(
             viewport={"width": width, "height": height}, locale=language, **options
@@ -195,8 +194,7 @@ def visit_at(browser):
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("request", lambda request: requests.append(request.url))
-        with page.expect_response(last) if last else nullcontext():
-            page.goto(url)
+        page.goto(url)
         page.locator(awaited).wait_for()
         return page
 

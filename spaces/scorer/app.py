@@ -5,8 +5,7 @@ import sys
 from pathlib import Path
 
 from hdbench.errors import HdbenchError
-from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.from_hub import fetch_namespace
+from hdbench.space.context import SpaceContext, fetch_namespace
 
 
 def namespace() -> Path:

@@ -20,7 +20,7 @@ from space.servers import free_port, wait_for_client
 from hdbench.collections.home.collection import opened
 from hdbench.common import processes
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.running_model import GOING, Ended, ask, run_on_items, watched
+from hdbench.space.model_runs import GOING, Ended, ask, run_on_items, watched
 
 HDBENCH = str(Path(sys.executable).with_name("hdbench"))
 MODULES = ("json", "multiprocessing", "pickle", "sitecustomize", "subprocess", "typer", "yaml")

@@ -2,7 +2,6 @@ import json
 import os
 import random
 import shutil
-from functools import partial
 
 import pytest
 import yaml
@@ -68,7 +67,7 @@ def models(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def furnished_url(shown, models):
     """The address of a Space over `shown` that runs a model."""
     model, contact = str(models / "quick"), "mailto:ub@example.org"
@@ -76,21 +75,6 @@ def furnished_url(shown, models):
     with serving(APP, cwd=shown, **settings) as url:
         wait_for_client(url)
         yield url
-
-
-@pytest.fixture
-def visit_at(visit_at):
-    """Open a page of the Space, which is built part by part.
-
-    When all parts of the open tab are there, it asks for the names of what can be chosen.
-    """
-    return partial(visit_at, awaited="#score", last="**/gradio_api/run/predict*")
-
-
-@pytest.fixture
-def visit(visit_at, url):
-    """Open the Space over the sample."""
-    return partial(visit_at, url)
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ from hdbench.scoring import make_metric
 SHORT_LIST = {
     *("score", "open", "answers"),  # hdbench score, Open Source, answers.jsonl
     *("items", "fields", "errors", "model", "value", "answered", *STATUSES),
+    "page",  # PAGE is a form of XML
     "a",  # A and B are runs that are compared
     "by",  # CC BY 4.0
     "image",  # what one's own image is called in the file of answers

@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 
 from hdbench.errors import HdbenchError
-from hdbench.space.jobs.working import send
 from hdbench.space.texts import TextError
+from hdbench.space.work import send
 
 
 def says(word):

@@ -23,7 +23,7 @@ from helpers.people_files import add_events
 from helpers.single_values import ReadCatalogue
 from home.served import ServedHome
 from PIL import Image
-from space.pages import report, still
+from space.pages import done, report, still, upload
 from space.servers import APP, free_port, serving, wait_for_client
 
 from hdbench.collections.home.collection import key_of
@@ -33,7 +33,6 @@ from hdbench.collections.trust.decision_page import write_decision_page
 from hdbench.collections.trust.outlook import work_left
 from hdbench.collections.truth.events import Double, now
 from hdbench.collections.truth.store import Store
-from hdbench.space.texts import translations
 
 pytestmark = pytest.mark.nightly
 
@@ -128,69 +127,39 @@ def camera(request, visit_at, scheme, language, tmp_path):
     return Camera(visit_at, request.param, scheme, language, folder)
 
 
-def compare(page, *models):
-    for model in models:
-        page.locator("#compare-recorded input").click()
-        page.get_by_role("option", name=model).click()
-    page.locator("#compare-recorded input").blur()
-    page.locator("#compare").click()
-    page.locator(".hdb-verdicts").wait_for()
-
-
 def test_the_space(camera, url):
-    texts = translations()[camera.language]
-
-    def tab(name):
-        # A click on what is only now scrolled into sight meets the frame that was there before.
-        page.evaluate("scrollTo(0, 0)")
-        still(page)
-        page.get_by_role("tab", name=texts[f"tab_{name}"], exact=True).first.click()
-
-    page = camera.visit(url)
-    page.locator("#settings summary").wait_for()
-    page.wait_for_function("document.querySelector('.hdb-look img')?.naturalWidth")
+    """Every page, and each with what it shows when its work is done."""
+    page = camera.visit(url, awaited=".items img")
     camera.take(page, "start")
-    page.locator("#settings summary").click()
-    camera.take(page, "settings")
-    page.locator("#settings summary").click()
-    page.locator("#file input[type=file]").set_input_files(
-        {"name": "cards.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.7"}
-    )
-    page.locator("#file").get_by_role("link").wait_for()
-    page.locator("#score").click()
-    page.locator("#first [role=alert]").wait_for()
-    camera.take(page, "problem", page.locator("#first"))
-
-    page.locator("#example").click()
-    inside = report(page)
-    camera.take(page, "score", page.locator("#first"))
-    page.locator("#report iframe").scroll_into_view_if_needed()
-    inside.locator(".item:has(ins)").first.evaluate("(each) => each.scrollIntoView()")
-    camera.take(page, "report-frame", page.locator("#report"))
+    upload(page, "cards.pdf", b"%PDF-1.7")
+    done(page)
+    camera.take(page, "problem")
+    page.goto(url)
+    page.locator("button[name=example]").click()
+    page.locator("#report .first").wait_for()
+    camera.take(page, "score")
+    if page.locator("#report iframe").is_visible():
+        report(page).locator(".item:has(ins)").first.evaluate("(each) => each.scrollIntoView()")
+        camera.take(page, "report-frame", page.locator("#report"))
     alone = page.locator("#report iframe").get_attribute("src")
-
-    tab("compare")
-    compare(page, "reader-tiny", "reader-large")
-    camera.take(page, "compare", page.locator("#comparison"))
-
-    tab("leaderboard")
-    page.frame_locator("#leaderboard iframe").locator("tbody th").nth(2).wait_for()
-    camera.take(page, "leaderboard", page.locator("#leaderboard"))
-
-    tab("about")
-    page.get_by_text("ub@example.org").wait_for()
+    page.goto(f"{url}?tab=compare")
+    for model in ("reader-tiny", "reader-large"):
+        page.get_by_label(model).check()
+    page.locator("form.column .first").click()
+    page.locator(".hdb-verdicts").wait_for()
+    camera.take(page, "compare")
+    page.goto(f"{url}?tab=leaderboard")
+    page.frame_locator("#board").locator("tbody th").nth(2).wait_for()
+    camera.take(page, "leaderboard")
+    page.goto(f"{url}?tab=about")
     camera.take(page, "about")
-
-    tab("run")
+    page.goto(f"{url}?tab=run")
     camera.take(page, "run-start")
-    page.locator("#run-items input[type=number]").fill("3")
-    page.locator("#run-items input[type=number]").press("Tab")
+    page.locator("input[name=items]").fill("3")
     page.locator("#run-start").click()
-    page.locator("#run-report iframe").wait_for()
-    assert page.locator("#run-answers li img").count() == 3
-    camera.take(page, "run", page.locator("#run-first"))
-
-    page = camera.visit(f"{url}{alone.lstrip('/')}", awaited="h1", last=None)
+    page.locator("#report .first").wait_for()
+    camera.take(page, "run")
+    page = camera.visit(f"{url}{alone.partition('?')[0]}", awaited="h1")
     camera.take(page, "report")
     camera.take(page, "report-item", page.locator(".item:has(ins)"))
 
@@ -219,7 +188,7 @@ def test_the_editor(camera, tmp_path):
     folder = shutil.copytree(SAMPLE, tmp_path / "cards")
     shutil.copy(BENCHMARK / "answer.schema.json", folder)
     with serving_editor(folder, f"--drafts={folder}/predictions.jsonl") as served:
-        page = camera.visit(served.url, awaited="#image img", last=None)
+        page = camera.visit(served.url, awaited="#image img")
         page.locator("form input").first.wait_for()
         camera.take(page, "annotate")
         page.locator("#items").click()
@@ -236,7 +205,7 @@ def test_settling(camera, cards):
             for what, value in (("ground_truth", record), ("status", "done")):
                 store.change(CARD, what, "", value, after=store.state(CARD).head[what], how="blind")
     with serving_editor(cards, "--as=anna") as served:
-        page = camera.visit(served.url, awaited="#image img", last=None)
+        page = camera.visit(served.url, awaited="#image img")
         page.locator(".settle").first.wait_for()
         pairs = [each.locator("pre").all_inner_texts() for each in page.locator(".settle").all()]
         assert sorted(pairs) == [
@@ -252,7 +221,7 @@ def test_one_value_to_read(camera, cards, tmp_path):
         tmp_path / "plan", [[CARD, f"publication.{name}"] for name in ("title", "place")]
     )
     with serving_check(cards, plan, "anna", camera.language) as served:
-        page = camera.visit(served.url, awaited="#image img", last=None)
+        page = camera.visit(served.url, awaited="#image img")
         page.locator("#reading").wait_for()
         assert page.locator("#reading").input_value() == ""  # nobody's reading is shown
         camera.take(page, "check")
@@ -265,7 +234,7 @@ def test_the_work_list(camera, cards, tmp_path):
     accepted = {f"publication.{name}": read[0][name] for name in ("title", "year", "place")}
     (tmp_path / "work.json").write_text(json.dumps({"told": told, "accepted": accepted}))
     with serving_work(cards, "anna", camera.language) as served:
-        page = camera.visit(served.url, awaited="#image img", last=None)
+        page = camera.visit(served.url, awaited="#image img")
         page.locator(".choice").first.wait_for()
         choices = [" ".join(text.split()) for text in page.locator(".choice").all_inner_texts()]
         assert choices == ["1 Thieme one, three", "2 Thieme Verlag two"]
@@ -277,7 +246,7 @@ def test_the_page_of_a_decision(camera, decision, tmp_path):
     decided, benchmark = decision
     work = work_left(decided)
     write_decision_page(path, decided, work, benchmark, camera.language)
-    page = camera.visit(path.as_uri(), awaited="h1", last=None)
+    page = camera.visit(path.as_uri(), awaited="h1")
     shown = page.locator(".figures b").first.inner_text().replace(",", ".")
     assert shown.startswith(f"{100 * decided.accepted / decided.values:.1f}")
     camera.take(page, "decision")
@@ -300,7 +269,7 @@ def test_the_report_of_three_readings(camera, pages, tmp_path, run_hdbench):
     command = ("--language", camera.language, "report", "hdb/pages", "anna", "reader", "scanner")
     done = run_hdbench(*command, "-o", tmp_path / "report", cwd=pages)
     assert done.returncode == 0, done.stderr
-    page = camera.visit((tmp_path / "report/index.html").as_uri(), awaited="h1", last=None)
+    page = camera.visit((tmp_path / "report/index.html").as_uri(), awaited="h1")
     camera.take(page, "programs", page.locator(".item"))
 
 
@@ -317,7 +286,7 @@ def test_the_home(camera, tmp_path, monkeypatch):
     shutil.copy(SAMPLE / "predictions.jsonl", tmp_path / "runs/cards_reader-large.jsonl")
     with ended(ServedHome(tmp_path, free_port(), folder)) as served:
         root = served.url.removesuffix(f"{key_of(folder)}/")
-        page = camera.visit(root, awaited="h1", last=None)
+        page = camera.visit(root, awaited="h1")
         page.goto(served.url)
         # 5 of the 8 cards have a ground truth, and one model has read them.
         assert re.findall(r"\d+", page.locator("h1").inner_text()) == ["5", "8", "1"]

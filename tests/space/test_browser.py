@@ -1,140 +1,176 @@
-"""The Space in a real browser: it needs Chromium and Playwright, and no network."""
+"""The pages in a real browser: whatever happens on the way, and whoever uses them."""
 
 import json
-import re
-import zipfile
 
-import openpyxl
 import pytest
 from playwright.sync_api import expect
-from report.test_browser import asked_in_a_tab
-from report.test_truth_errors import told
-from space.pages import (
-    report,
-    save,
-    upload,
-)
+from space.german import Walk
+from space.looking import Look
+from space.pages import done, report, upload
 
-from hdbench.api import score
+from hdbench.space.texts import translations
 
 pytestmark = pytest.mark.slow
 
-ATTACK = "window.attacked = true"
-EXAMPLE = "hdb/zettelkatalog/example_predictions.jsonl"
+TABS = ["compare", "run", "leaderboard", "about"]
 
 
-@pytest.fixture(scope="module")
-def answers(sample):
-    lines = (sample / EXAMPLE).read_text().splitlines()
-    return {each["id"]: each.get("prediction", each.get("text")) for each in map(json.loads, lines)}
+def long_file(folder, models):
+    """Answers of so many models that they are scored for a while."""
+    lines = (folder / "hdb/zettelkatalog/example_predictions.jsonl").read_text().splitlines()
+    rows = [json.loads(line) | {"model": f"m{n}"} for n in range(models) for line in lines]
+    return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def test_example_is_scored_in_one_click_with_all_downloads(visit, sample, tmp_path):
-    expected = score(str(sample / "hdb/zettelkatalog"), sample / EXAMPLE)
-    headline = f"{expected.figures['f1_micro']:.4f}"
-    page = visit(accept_downloads=True)
-    page.locator("#example").click()
-    inside = report(page)
-    assert page.locator(".hdb-score b").inner_text() == f"F1 (micro) {headline}."
-    assert page.locator(".hdb-big").inner_text().startswith("2 of 8 cards need no correction; on")
-    first = page.locator("#first").inner_text()
-    assert "8 items: too few for an interval" in first
-    figures = [item["f1"] for item in expected.per_item]
-    assert f"Single items: {min(figures):.4f} to {max(figures):.4f}" in first
-    expect(inside.locator(".item")).to_have_count(len(expected.ids))
-    inside.get_by_role("link", name="Items", exact=True).click()
-    inside.get_by_label("Search ids and values").fill("sample-02")
-    expect(inside.locator(".item:visible")).to_have_count(1)
-    # Score and warnings stand beside the frame; in a tab of its own the report has them itself.
-    expect(inside.locator(".headline")).to_be_hidden()
-    with page.context.expect_page() as opened:
-        page.get_by_role("link", name="Open in a new tab").click()
-    expect(opened.value.locator(".headline")).to_be_visible()
-    assert opened.value.evaluate("[window.opener, window.origin]") == [None, "null"]
-    assert page.locator("#report iframe").bounding_box()["height"] < 900
-
-    record = json.loads(save(page, "json", tmp_path).read_text())
-    assert record["figures"]["f1_micro"] == expected.figures["f1_micro"]
-    assert len(record["per_item"]) == len(expected.ids)
-    assert record["dataset"]["benchmark"] == "hdb/zettelkatalog"
-    assert record["answers"]["path"] == "example_predictions.jsonl"
-    assert str(sample) not in json.dumps(record)
-    book = openpyxl.load_workbook(save(page, "xlsx", tmp_path))
-    assert book["Items"].max_row == 1 + len(expected.ids)
-    with zipfile.ZipFile(save(page, "csv", tmp_path)) as archive:
-        assert sorted(archive.namelist()) == ["errors.csv", "fields.csv", "items.csv"]
-    html = save(page, "html", tmp_path).read_text()
-    assert headline in html
-    assert str(sample) not in html
-    assert "/tmp" not in html
+def test_a_reload_at_any_moment_shows_what_has_come_until_then(visit_at, furnished_url, shown):
+    page = visit_at(furnished_url, awaited="#file")
+    page.route("**/score", lambda _: None)
+    page.locator("#file").set_input_files(
+        {"name": "a.jsonl", "mimeType": "text/plain", "buffer": b"{}"}
+    )
+    page.reload()  # while it is sent: nothing has come yet, and it can be chosen again
+    page.unroute("**/score")
+    expect(page.locator("#file")).to_be_enabled()
+    upload(page, "long.jsonl", long_file(shown, 40))
+    seen = set()
+    while page.locator("[data-going]").count():
+        page.reload()
+        seen.add(page.locator("#going label, #first h1").first.inner_text().partition(":")[0])
+    assert len(seen) > 1  # read, and then shown while the report is made
+    address = page.url
+    assert report(page).locator(".item").count() == 24
+    heading = page.locator("h1").inner_text()
+    page.get_by_role("link", name="published").click()
+    done(page)
+    expect(page.locator(".hdb-of")).to_contain_text("published protocol")
+    page.go_back()
+    done(page)
+    assert (page.url, page.locator("h1").inner_text()) == (address, heading)
+    page.go_back()
+    page.locator(".items").wait_for()
 
 
-def test_a_bad_file_is_one_plain_line_without_the_servers_paths(visit):
-    page = visit()
-    upload(page, "letters.pdf", b"%PDF-1.7 ...")
-    page.locator(".hdb-problem").wait_for()
-    told = page.locator(".hdb-problem").inner_text()
-    assert told.startswith("This file cannot be scored: letters.pdf: this is a PDF")
-    assert "/tmp" not in told
-    assert "Traceback" not in page.content()
-    expect(page.locator("#report iframe")).to_have_count(0)
-    expect(page.locator("#download-json")).to_be_hidden()
+def test_a_dropped_file_is_scored_and_the_progress_is_said(visit_at, furnished_url, shown):
+    page = visit_at(furnished_url, awaited="#file")
+    page.locator("#told").evaluate("(each) => { window.watched = each; }")
+    dropped = """(text) => {
+      const data = new DataTransfer();
+      data.items.add(new File([text], "dropped.jsonl"));
+      dispatchEvent(new DragEvent("drop", { dataTransfer: data, cancelable: true }));
+    }"""
+    page.evaluate(dropped, long_file(shown, 1))
+    page.wait_for_url("**/*id=*")
+    done(page)
+    expect(page.locator(".hdb-of")).to_contain_text("dropped.jsonl")
+    page.get_by_role("link", name="Score another file").click()
+    page.locator("button[name=example]").click()
+    page.wait_for_url("**/*id=*")
+    done(page)
+    with page.expect_download() as waiting:
+        page.locator("#download-json").click()
+    assert waiting.value.suggested_filename == "hdbench-zettelkatalog.json"
 
 
-def test_on_a_phone_a_problem_is_in_sight(visit):
-    page = visit(width=390, height=844)
-    page.locator("#score").click()
-    expect(page.locator("#first [role=alert]")).to_be_in_viewport(ratio=0.99)
+def test_a_choice_of_the_leaderboard_is_in_the_address(visit_at, furnished_url):
+    page = visit_at(f"{furnished_url}?tab=leaderboard", awaited="#board")
+    board = page.frame_locator("#board")
+    page.get_by_label("Protocol").select_option("published")
+    page.wait_for_url("**/*protocol=published*")
+    page.get_by_label("Only valid JSON").check()
+    page.wait_for_url("**/*strict=on*")
+    board.get_by_label("Open weights").check()
+    page.wait_for_url("**/*#open=on")
+    shown = board.locator("tbody tr:visible")
+    expect(shown).to_have_count(2)
+    page.reload()
+    expect(shown).to_have_count(2)
+    expect(page.get_by_label("Protocol")).to_have_value("published")
+    expect(page.get_by_label("Only valid JSON")).to_be_checked()
+    page.get_by_role("link", name="Deutsch").click()
+    board.get_by_role("checkbox", name="Offene Gewichte").wait_for()
+    page.go_back()
+    expect(page.locator("html")).to_have_attribute("lang", "en")
+    height = page.locator("#board").evaluate("(each) => each.clientHeight")
+    inside = board.locator("body").evaluate("(each) => each.offsetHeight")
+    assert abs(height - inside) < 20
 
 
-def test_hostile_answers_run_nothing(visit, sample):
-    title = f"</iframe><script>parent.{ATTACK};{ATTACK}</script><img src=x onerror='{ATTACK}'>"
-    record = {"publication": {"title": title, "place": f"${{{ATTACK}}} {{{{value}}}} \u202e"}}
-    lines = [
-        {"id": f"sample-0{n}", "prediction": record, "model": f"<img src=x onerror={ATTACK}>{m}"}
-        for n in (1, 2)
-        for m in "ab"
-    ]
-    page = visit()
-    name = f"${{{ATTACK}}}<img src=x onerror='{ATTACK}'>.jsonl".replace("/", "")
-    upload(page, name, "".join(json.dumps(line) + "\n" for line in lines))
-    inside = report(page)
-    inside.get_by_text("</iframe><script>").first.wait_for(state="attached")
-    page.locator("#run").wait_for()
-    page.wait_for_timeout(300)
-    assert page.evaluate("window.attacked") is None
-    assert [frame.evaluate("window.attacked") for frame in page.frames] == [None, None]
-    assert page.locator("#first img, #run img").count() == 0
-    sandbox = page.locator("#report iframe").get_attribute("sandbox")
-    assert sandbox == "allow-scripts allow-popups allow-popups-to-escape-sandbox"
+HUB = "https://huggingface.co/spaces/hdb/hdbench"
+AROUND = """<!doctype html><title>hdbench</title>
+<iframe src="{}" width=1200 height=800></iframe>
+<script>
+const told = [];
+addEventListener("message", ({{ data }}) => {{ if ("queryString" in data) told.push(data); }});
+</script>"""
 
 
-def test_an_error_in_the_truth_is_reported_from_within_the_frame(visit):
-    # At this proxy nothing answers, so that the tab does not reach the Hub.
-    page = visit(proxy={"server": "http://127.0.0.1:9", "bypass": "127.0.0.1"})
-    page.locator("#example").click()
-    link = report(page).get_by_role("link", name="Report an error in the ground truth").first
-    address = link.get_attribute("href")
-    request = asked_in_a_tab(page, link.click)
-    assert request.url == address
-    assert "referer" not in request.headers
-    assert address.startswith("https://huggingface.co/datasets/hdb/zettelkatalog/discussions/new?")
-    title, _ = told(address)
-    assert title.startswith("Error in the ground truth: sample-")
+def test_the_hub_around_the_space_gets_its_link(browser, furnished_url):
+    link = "tab=leaderboard&benchmark=zettelkatalog&protocol=published"
+    context = browser.new_context(permissions=["local-network-access"])
+    page = context.new_page()
+    around = AROUND.format(f"{furnished_url}?__sign=secret&__theme=dark&{link}#open=on")
+    page.route(HUB, lambda route: route.fulfill(body=around, content_type="text/html"))
+    page.goto(HUB)
+    board = page.frame_locator("iframe").frame_locator("#board")
+    expect(board.locator("body")).to_have_css("background-color", "rgb(22, 21, 19)")
+    board.get_by_role("button", name="model", exact=True).first.press("Enter")
+    told = {"queryString": link, "hash": "open=on&board-1=model+ascending"}
+    page.wait_for_function("(hash) => told.at(-1)?.hash === hash", arg=told["hash"])
+    assert page.evaluate("told.at(-1)") == told
+    assert page.evaluate("told.filter((each) => each.queryString.includes('secret'))") == []
+    context.close()
 
 
-def test_each_of_several_models_can_be_shown(visit, answers):
-    lines = [
-        {"id": key, "prediction": value, "model": model}
-        for model, part in (("Good", 2), ("Poor", 1))
-        for key, value in list(answers.items())[:part]
-    ]
-    page = visit()
-    upload(page, "two.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
-    report(page)
-    expect(page.locator("#first tbody tr")).to_have_count(2)
-    expect(page.locator("#first")).to_contain_text("2 answered")
-    page.locator("#run input").click()
-    page.get_by_role("option", name="Poor").click()
-    page.locator("#first").get_by_text("1 answered").wait_for()
-    expect(page.locator(".hdb-chosen")).to_have_text(re.compile("^Poor"))
+@pytest.mark.nightly
+def test_axe_core_finds_nothing_and_no_page_stands_out_on_a_phone(visit_at, furnished_url):
+    page = visit_at(furnished_url, awaited=".items", color_scheme="light", width=390)
+    look = Look(page)
+
+    def look_both_ways(state):
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), state
+        look.at(state)
+        page.set_viewport_size({"width": 1280, "height": 844})
+        page.emulate_media(color_scheme="dark")
+        look.at(f"{state}, the other way")
+        page.emulate_media(color_scheme="light")
+        page.set_viewport_size({"width": 390, "height": 844})
+
+    look_both_ways("start")
+    page.locator("button[name=example]").click()
+    page.locator("#report .first").wait_for()
+    look_both_ways("score")
+    page.goto(f"{furnished_url}?tab=compare")
+    for box in page.locator("[name=recorded]").all():
+        box.check()
+    page.get_by_role("button", name="Compare").click()
+    page.locator(".hdb-verdicts").wait_for()
+    page.locator("#work summary").first.click()
+    look_both_ways("compared")
+    for tab in TABS:
+        page.goto(f"{furnished_url}?tab={tab}")
+        done(page) if tab == "leaderboard" else None
+        for each in page.locator("summary").all():
+            each.click()
+        look_both_ways(tab)
+    assert look.found == []
+
+
+@pytest.mark.nightly
+def test_no_page_in_german_has_english_words(visit_at, furnished_url):
+    page = visit_at(furnished_url, awaited=".items", language="de-DE")
+    walk = Walk(page)
+    walk.see("start")
+    page.locator("button[name=example]").click()
+    page.locator("#report .first").wait_for()
+    walk.see("score")
+    for tab in TABS:
+        page.goto(f"{furnished_url}?tab={tab}")
+        page.locator("h1").wait_for()
+        walk.see(tab)
+    page.goto(f"{furnished_url}?tab=compare")
+    for box in page.locator("[name=recorded]").all():
+        box.check()
+    page.get_by_role("button", name=translations()["de"]["compare_start"]).click()
+    page.locator(".hdb-verdicts").wait_for()
+    walk.see("compared")
+    assert walk.left == {}

@@ -1,28 +1,27 @@
 """Comparing in the Space: what the tab says, and what `/compare` gives to a program."""
 
+import html
 import json
 import re
 import shutil
 import socket
-import time
 
 import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 from helpers.run_folders import RIGHT, SPEC, write_run
-from playwright.sync_api import expect
-from space.pages import choose, go_to_tab
 from space.servers import call, file, serving, wait_for_client
+from space.visits import brought, looked, problem_of
 
 from hdbench.errors import HdbenchError
-from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.comparing import (
+from hdbench.space.comparison import (
     MAX_COMPARED,
     Wanted,
     compare_wanted,
     recorded_runs,
     verdict,
 )
+from hdbench.space.context import SpaceContext
 
 pytestmark = pytest.mark.nightly
 
@@ -95,121 +94,11 @@ def client(served):
     return Client(served, verbose=False)
 
 
-@pytest.fixture
-def open_tab(visit_at, served):
-    """The tab, as a visitor finds it."""
-
-    def open_tab(tab="Compare", **options):
-        page = visit_at(served, **options)
-        go_to_tab(page, tab)
-        page.locator("#compare").wait_for()
-        return page
-
-    return open_tab
-
-
-def drop(page, files):
-    payloads = [
-        {"name": name, "mimeType": "application/octet-stream", "buffer": content.encode()}
-        for name, content in files.items()
-    ]
-    page.locator("#compare-files input[type=file]").set_input_files(payloads)
-    page.locator("#compare-files").get_by_role("link").nth(len(files) - 1).wait_for()
-
-
-def verdicts(page):
-    page.locator("#compare").click()
-    page.locator(".hdb-verdicts").wait_for()
-    return page.locator(".hdb-verdicts li").all_inner_texts()
-
-
-def told(page):
-    page.locator("#comparison .hdb-problem").wait_for()
-    return page.locator("#comparison .hdb-problem").inner_text()
-
-
-def offered(page):
-    page.locator("#compare-recorded input").click()
-    page.get_by_role("option").first.wait_for()
-    return page.get_by_role("option").all_inner_texts()
-
-
-def choose_beside_files(page, name):
-    """Choose a recorded run when the list has no more of those over a part of the items.
-
-    That comes a while after the files, and takes back what was chosen in between.
-    """
-    end = time.monotonic() + 120
-    page.locator("#compare-recorded input").blur()  # it opens when it is focused
-    while "part (R3, 20/24)" in offered(page):
-        assert time.monotonic() < end
-        page.locator("#compare-recorded input").blur()
-    page.get_by_role("option", name=name).click()
-
-
 def words(comparison, language="en"):
     return re.sub(r"<[^>]+>", "", verdict(comparison, language)).replace("&lt;", "<")
 
 
-@pytest.mark.slow
-def test_better_of_two_files_is_named_with_details_to_save(open_tab, tmp_path):
-    page = open_tab(accept_downloads=True)
-    drop(page, {"poor.jsonl": lines(POOR), "good.jsonl": lines(GOOD)})
-    assert verdicts(page) == [GOOD_OVER_POOR]
-    rows = page.locator("#comparison details tr").all_inner_texts()
-    assert any(
-        re.match(r"F1 \(micro\)\s+higher is better\s+0.500\s+1.000\s+−0.500", r) for r in rows
-    )
-    assert any(re.match(r"year\s+0.000\s+1.000\s+−1.000", row) for row in rows)
-    assert not any(row.startswith("title") for row in rows)
-    assert any(re.match(r"card-00\s+0.500\s+1.000", row) for row in rows)
-    runs = page.locator("#comparison table").first.locator("tbody tr").all_inner_texts()
-    assert re.fullmatch(r"A poor\s+0.500\s+24 answered, 0 without an answer, 0 unreadable", runs[0])
-    with page.expect_download() as waiting:
-        page.locator("#compare-json").click()
-    assert waiting.value.suggested_filename == "hdbench-compare-cards.json"
-    waiting.value.save_as(tmp_path / "c.json")
-    (saved,) = json.loads((tmp_path / "c.json").read_text())["comparisons"]
-    assert (saved["a"], saved["b"], saved["better"]) == ("poor", "good", "good")
-    assert saved["figures"]["f1_micro"]["difference"] == -0.5
-
-
-@pytest.mark.slow
-def test_upload_is_compared_only_with_runs_over_all_items(open_tab):
-    page = open_tab()
-    before = offered(page)
-    assert "part (R3, 20/24)" in before
-    assert not any("elsewhere" in each or "damaged" in each for each in before)
-    page.keyboard.press("Escape")
-    drop(page, {"good.jsonl": lines(GOOD)})
-    choose_beside_files(page, "recorded-poor")
-    assert verdicts(page) == [GOOD_OVER_POOR.replace("poor", "recorded-poor")]
-
-
-@pytest.mark.slow
-def test_the_recorded_runs_follow_the_benchmark(open_tab):
-    page = open_tab()
-    expect(page.locator("#compare-recorded")).to_be_visible()
-    choose(page, "Zettelkatalog")
-    expect(page.locator("#compare-recorded")).to_be_hidden()
-
-
-@pytest.mark.nightly
-def test_a_bad_file_is_one_line_and_leaves_no_old_result(open_tab):
-    page = open_tab()
-    drop(page, {"poor.jsonl": lines(POOR), "good.jsonl": lines(GOOD)})
-    verdicts(page)
-    page.locator("#compare-files").get_by_role("button", name="Clear").click()
-    drop(page, {"good.jsonl": lines(GOOD), "letters.pdf": "%PDF-1.7 ..."})
-    page.locator("#compare").click()
-    assert told(page).startswith("These cannot be compared: letters.pdf: this is a PDF")
-    assert "/tmp" not in told(page)
-    expect(page.locator(".hdb-verdicts")).to_have_count(0)
-    expect(page.locator("#compare-json")).to_be_hidden()
-
-
-@pytest.mark.slow
-def test_hostile_names_run_nothing_and_are_cut(open_tab):
+def test_hostile_names_run_nothing_and_are_cut(served):
     tag = f"<img src=x onerror='{ATTACK}'>"
     files = {
         f"{ATTACK}<img src=x onerror={ATTACK}>.jsonl": lines(GOOD),
@@ -218,17 +107,25 @@ def test_hostile_names_run_nothing_and_are_cut(open_tab):
         ),
         "c.jsonl": lines(POOR, model="long" * 1000),
     }
-    page = open_tab()
-    drop(page, files)
-    choose_beside_files(page, "R4")
-    assert len(verdicts(page)) == 6
-    page.locator("#comparison details").first.locator("summary").click()
-    text = page.locator("#comparison").inner_text()
-    assert tag + r"\u202e" in text
-    assert "\u202e" not in text
-    assert "long" * 30 not in text
-    assert page.locator("#comparison img, #compare-recorded img").count() == 0
-    assert page.evaluate("window.attacked") is None
+    sent = [(name, content.encode()) for name, content in files.items()]
+    page = looked(brought(served, "compare", sent, benchmark="cards", recorded=["run-bad"]))
+    assert page.count("<li>") >= 6
+    assert "<img" not in page
+    assert "&lt;img src=x onerror=" in page
+    assert "\u202e" not in page
+    assert "long" * 30 not in page
+
+
+def test_a_comparison_and_its_errors_are_of_the_files_that_were_sent(served):
+    files = [("poor.jsonl", lines(POOR)), ("good.jsonl", lines(GOOD))]
+    page = looked(brought(served, "compare", files, benchmark="cards"))
+    said = re.sub(r"<[^>]+>", "", re.search(r"<li>(.*?)</li>", page, re.DOTALL).group(1))
+    assert html.unescape(said).strip() == GOOD_OVER_POOR
+    assert "part (R3, 20/24)" in page  # offered
+    files[0] = ("letters.pdf", "%PDF-1.7 ...")
+    told = problem_of(looked(brought(served, "compare", files, benchmark="cards")))
+    assert told.startswith("These cannot be compared: letters.pdf: this is a PDF")
+    assert "/tmp" not in told
 
 
 def test_the_answer_to_a_program_is_that_of_hdbench_compare(client, space, run_hdbench, tmp_path):
@@ -303,7 +200,9 @@ def test_where_lower_is_better_the_lower_one_reads_better(sample, run_hdbench, t
     (tmp_path / "full.jsonl").write_text(lines(dict.fromkeys(ITEMS, truth)))
     (tmp_path / "cut.jsonl").write_text(lines({key: {"advertisements": cut} for key in ITEMS}))
     files = [tmp_path / "cut.jsonl", tmp_path / "full.jsonl"]
-    _, (found,) = compare_wanted(SpaceContext(tmp_path / "hdb"), Wanted("avisblatt", files, []))
+    _, (found,) = compare_wanted(
+        SpaceContext(tmp_path / "hdb"), Wanted("avisblatt", tuple(files), ())
+    )
     assert found.figures["cer"].difference > 0
     told = "full reads better than cut: character error rate 0.000 against 0."
     assert words(found).startswith(told)
@@ -319,14 +218,16 @@ def test_too_many_runs_are_refused(context, tmp_path):
     many.write_text("".join(lines({ITEMS[0]: RIGHT}, model=f"m{n}") for n in models))
     for files in ([one] * (MAX_COMPARED + 1), [many], [many, one]):
         with pytest.raises(HdbenchError, match=f"at most {MAX_COMPARED} runs"):
-            compare_wanted(context, Wanted("cards", files, []))
+            compare_wanted(context, Wanted("cards", tuple(files), ()))
 
 
 def test_runs_of_one_model_are_told_apart_by_their_files(context, tmp_path):
     for name in ("first", "second"):
         (tmp_path / f"{name}.jsonl").write_text(lines(GOOD, model="recorded-good"))
     files = [tmp_path / "first.jsonl", tmp_path / "second.jsonl", tmp_path / "first.jsonl"]
-    runs, comparisons = compare_wanted(context, Wanted("cards", files, ["run-good", "run-poor"]))
+    runs, comparisons = compare_wanted(
+        context, Wanted("cards", tuple(files), ("run-good", "run-poor"))
+    )
     assert list(runs) == [
         "recorded-good (first)",
         "recorded-good (second)",

@@ -5,18 +5,18 @@ import json
 import pytest
 from helpers.forms import workbook
 from space.servers import serving, wait_for_client
-from space.visitors import Visitor, run
+from space.visits import problem_of, scored
 
 from hdbench.answers.files import open_container
 from hdbench.errors import HdbenchError
+from hdbench.space import scoring
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs import scoring
 
 pytestmark = pytest.mark.nightly
 
 SERVE = """
 from pathlib import Path
-from hdbench.space.jobs import working
+from hdbench.space import work
 from hdbench.space.app import serve
 from hdbench.space.context import SpaceContext
 
@@ -43,20 +43,13 @@ def test_the_bounds_hold_for_every_kind_of_file(sample):
         "rows.xlsx": workbook([["id"], *[["1"]] * 1_000_000]),
         "rows.csv": "id,text\n" + "1,x\n" * 4_000_000,
     }
-    settings = "working.MAX_SECONDS, working.MAX_MEMORY = 1, 2**29"
-
-    async def score(url, name, content):
-        async with Visitor(url) as visitor:
-            file = await visitor.upload(name, content)
-            return await visitor.call("score", "zettelkatalog", file, "documented")
+    settings = "work.MAX_SECONDS, work.MAX_MEMORY = 1, 2**29"
 
     with serving("-c", SERVE.format(settings=settings), cwd=sample) as url:
         wait_for_client(url)
         for name, content in files.items():
-            event, told = run(score(url, name, content))
-            assert event == "error"
-            assert "this takes more than" in told["error"], name
-            assert "\n" not in told["error"]
+            told = problem_of(scored(url, name, content))
+            assert "this takes more than" in told, name
 
 
 def test_fields_are_counted_while_a_file_is_read(cards, monkeypatch):
@@ -77,12 +70,7 @@ def test_fields_are_counted_while_a_file_is_read(cards, monkeypatch):
     "name", [".jsonl", "..\\..\\x.jsonl", "..jsonl", "C:\\x.jsonl", "#.jsonl", "\\", "x" * 300]
 )
 def test_a_file_of_an_odd_name_is_scored(url, name):
-    async def score():
-        async with Visitor(url) as visitor:
-            file = await visitor.upload(name, answer({}))
-            return await visitor.call("score", "zettelkatalog", file, "documented")
-
-    assert run(score())[0] == "complete"
+    assert "download-json" in scored(url, name, answer({}))
 
 
 LONG = "1" * 5_000

@@ -1,5 +1,6 @@
 """The leaderboard's tab in a real browser, and the reports that it links to."""
 
+import html
 import http.client
 import json
 import re
@@ -10,15 +11,14 @@ import httpx
 import pytest
 from helpers.run_folders import RIGHT, SPEC, write_run
 from playwright.sync_api import expect
-from space.looking import Look
-from space.pages import go_to_tab, settled
 from space.servers import APP, serving, wait_for_client
+from space.visits import looked
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from hdbench.space import work
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs import recorded_runs
-from hdbench.space.jobs.recorded_runs import Rankings
+from hdbench.space.leaderboard import Leaderboards, ranked, run_reports
 
 pytestmark = pytest.mark.slow
 
@@ -82,24 +82,15 @@ def url(folder):
 
 @pytest.fixture
 def opened(visit_at, url):
-    """The Space with the leaderboard's tab open, and the leaderboards in their frame."""
+    """The page of the leaderboards, and these in their frame."""
 
-    def opened(name="Leaderboard", **options):
-        page = visit_at(url, **options)
-        go_to_tab(page, name)
-        board = page.frame_locator("#leaderboard iframe")
+    def opened(query="", **options):
+        page = visit_at(f"{url}?tab=leaderboard{query}", awaited="#board", **options)
+        board = page.frame_locator("#board")
         board.locator("#wanted").wait_for()
-        rules(page)
         return page, board
 
     return opened
-
-
-def rules(page):
-    """Open the rules of scoring."""
-    page.locator("#board-rules > button").click()
-    page.locator("#board-protocol").wait_for()
-    settled(page)
 
 
 def models(board):
@@ -122,117 +113,15 @@ def by_command(run_hdbench, folder, *options):
 
 
 def test_ranks_and_values_are_those_of_the_command(opened, folder, run_hdbench):
-    page, board = opened()
     for protocol in ("published", "documented"):
-        page.locator("#board-protocol").get_by_label(protocol).check()
-        board.get_by_role("heading", name=f"{protocol}, 24 items").wait_for()
+        _, board = opened(f"&protocol={protocol}")
         found = by_command(run_hdbench, folder, "--protocol", protocol)
         named = [row["model"].replace("\u202e", r"\u202e") for row in found]
         expect(shown(board)).to_have_text(named)
         ranks = models(board).locator("[data-key=rank]").all_inner_texts()
         assert ranks == ["1–2", "1–2", "3–4", "3–4"]
-        assert [row["rank"] for row in found] == [{"low": 1, "high": 2}] * 2 + [
-            {"low": 3, "high": 4}
-        ] * 2
         values = models(board).locator("[data-key=headline]").all_inner_texts()
         assert values == [f"{row['value']:.3f}" for row in found]
-    said = "open-small and open-large cannot be told apart at the top"
-    assert said in board.locator("main").inner_text()
-
-
-def test_a_link_opens_the_same_leaderboard_again(opened, visit_at):
-    page, board = opened()
-    page.locator("#board-protocol").get_by_label("published").check()
-    board.get_by_role("heading", name="published, 24 items").wait_for()
-    page.get_by_label("Only valid JSON counts as an answer").check()
-    board.get_by_role("heading", name="strict").first.wait_for()
-    board.get_by_role("checkbox", name="Open weights").check()
-    board.get_by_role("button", name="model", exact=True).first.press("Enter")
-    page.wait_for_url("**/*protocol=published&strict=on#open=on&board-1=model+ascending")
-    kept = ["open-large", "open-small"]
-    expect(shown(board)).to_have_text(kept)
-    address = page.url
-
-    page = visit_at(address, awaited="#leaderboard")
-    board = page.frame_locator("#leaderboard iframe")
-    expect(models(board).locator("tr:visible")).to_have_count(2)
-    expect(shown(board)).to_have_text(kept)
-    expect(board.get_by_role("heading", name="published, strict")).to_have_count(2)
-    rules(page)
-    assert page.locator("#board-protocol").get_by_label("published").is_checked()
-    assert page.get_by_label("Only valid JSON counts as an answer").is_checked()
-    expect(page).to_have_url(address)
-
-    page.get_by_text("Settings", exact=True).click()
-    page.get_by_role("link", name="Deutsch").click()
-    board.get_by_role("checkbox", name="Offene Gewichte").wait_for()
-    expect(models(board).locator("tr:visible")).to_have_count(2)
-    go_to_tab(page, "Vergleichen")
-    expect(page).to_have_url(re.compile(r"/\?lang=de$"))
-    go_to_tab(page, "Rangliste")
-    page.wait_for_url("**/*open=on&board-1=model+ascending")
-    expect(shown(board)).to_have_text(kept)
-
-
-HUB = "https://huggingface.co/spaces/hdb/hdbench"
-AROUND = """<!doctype html><title>hdbench</title>
-<iframe src="{}" width=1200 height=800></iframe>
-<script>
-const told = [];
-addEventListener("message", ({{ data }}) => {{ if ("queryString" in data) told.push(data); }});
-</script>"""
-
-
-LOADED = """window.loaded = 0;
-document.addEventListener("load", ({ target }) => { loaded += target.tagName === "IFRAME"; }, true);
-"""
-
-
-def test_the_hub_around_the_space_gets_its_link(browser, url):
-    link = "tab=leaderboards&benchmark=cards&protocol=published&strict=on"
-    context = browser.new_context(permissions=["local-network-access"])
-    page = context.new_page()
-    page.add_init_script(LOADED)
-    around = AROUND.format(f"{url}?__sign=secret&{link}#open=on")
-    page.route(HUB, lambda route: route.fulfill(body=around, content_type="text/html"))
-    page.goto(HUB)
-    board = page.frame_locator("iframe").frame_locator("#leaderboard iframe")
-    expect(board.get_by_role("heading", name="published, strict")).to_have_count(2)
-    board.get_by_role("button", name="model", exact=True).first.press("Enter")
-    told = {"queryString": link, "hash": "open=on&board-1=model+ascending"}
-    page.wait_for_function("(hash) => told.at(-1)?.hash === hash", arg=told["hash"])
-    assert page.evaluate("told.at(-1)") == told
-    assert page.evaluate("told.filter((each) => each.queryString.includes('secret'))") == []
-    page.wait_for_timeout(1000)
-    assert page.frames[1].evaluate("loaded") <= 2  # with and without what is chosen in it
-    context.close()
-
-
-def test_the_frame_has_the_colors_and_the_window_of_the_page(visit_at, url):
-    link = f"{url}?__theme=dark&tab=leaderboards"
-    page = visit_at(link, awaited="#leaderboard", color_scheme="light")
-    board = page.frame_locator("#leaderboard iframe")
-    expect(board.locator("body")).to_have_css("background-color", "rgb(22, 21, 19)")
-    board.get_by_role("link", name=", 4 items").click()
-    expect(board.locator("#board-2")).to_be_in_viewport()
-    assert page.evaluate("scrollY") > 0
-
-
-@pytest.mark.parametrize(
-    "link",
-    [
-        "tab=leaderboards&benchmark=../../etc&protocol=../published&strict=on#model=<b>&board-1=x",
-        "tab=settings&benchmark=cards",
-    ],
-)
-def test_a_link_can_name_only_what_is_there(visit_at, url, link):
-    page = visit_at(f"{url}?{link}", awaited="#tabs")
-    go_to_tab(page, "Leaderboard")
-    board = page.frame_locator("#leaderboard iframe")
-    board.locator("#wanted").wait_for()
-    rules(page)
-    assert page.locator("#benchmark input").input_value() == "Cards"
-    assert page.locator("#board-protocol").get_by_label("documented").is_checked()
 
 
 def test_filters_hide_rows_and_keep_ranks(opened):
@@ -312,21 +201,18 @@ def test_only_the_names_of_runs_lead_anywhere(url, path):
 
 
 @pytest.mark.nightly
-def test_new_runs_appear_without_restart_and_bad_ones_are_named(opened, folder):
-    page, board = opened()
-    expect(shown(board)).to_have_count(4)
+def test_new_runs_appear_without_restart_and_bad_ones_are_named(url, folder):
     added = [
         add_run(folder, "f1", 23, model="maker/newcomer"),
         add_run(folder, "g1", 1, items=["none"], model="lost"),
     ]
     try:
-        page.locator("#board-protocol").get_by_label("published").check()
-        expect(models(board).locator("tr")).to_have_count(5)
-        expect(shown(board).filter(has_text="maker/newcomer")).to_have_count(1)
-        told = page.locator("#leaderboard .hdb-warnings").inner_text()
-        assert "Left out because they cannot be read: 1" in told
-        assert "g1: its run.json declares an item that hdb/cards does not have, 'none'" in told
-        assert str(folder) not in page.content()
+        page = looked(f"{url}?tab=leaderboard&protocol=published")
+        assert "maker/newcomer" in httpx.get(f"{url}board?protocol=published").text
+        assert "Left out because they cannot be read: 1" in page
+        told = "g1: its run.json declares an item that hdb/cards does not have, 'none'"
+        assert told in html.unescape(page)
+        assert str(folder) not in page
     finally:
         for each in added:
             shutil.rmtree(each)
@@ -344,54 +230,44 @@ def test_hostile_names_run_nothing(opened):
     assert board.locator("img:not([src^='data:image/svg+xml;base64,'])").count() == 0
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_it_is_as_wide_as_the_window_and_as_high_as_its_page(opened, width):
-    page, board = opened(width=width, color_scheme="dark")
-    frame = page.locator("#leaderboard iframe")
-    board.locator("main > section").last.wait_for()
-    expect(frame).not_to_have_attribute("style", "")
-    inner = frame.element_handle().content_frame()
-    look = Look(page)
-    look.at("leaderboard")
-    look.at("frame", inner)
-    assert look.found == []
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    heights = "[innerHeight, document.documentElement.scrollHeight, innerWidth]"
-    high, needed, wide = inner.evaluate(heights)
-    assert high == needed
-    assert inner.evaluate("document.documentElement.scrollWidth") == wide
-    assert inner.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+@pytest.fixture
+def boards(tmp_path, monkeypatch):
+    """The leaderboards of a namespace of their own."""
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "files"))
+    monkeypatch.setenv("HDBENCH_CACHE", str(tmp_path / "cache"))
+    work.load()
+    return Leaderboards(SpaceContext(write_namespace(tmp_path) / "hdb"))
 
 
-def ranked(rankings, *, strict=False):
-    """The ranking of the cards, and how far it told to be."""
-    told = []
-    ranking = rankings.of(
-        "cards", "documented", strict=strict, tell=lambda *counts: told.append(counts)
-    )
-    return ranking, told
+def values(shown):
+    """Model → figure, on the larger leaderboard of a page."""
+    body = shown["en"]["board"].partition('aria-labelledby="board-1"')[2].partition("</table>")[0]
+    names = re.findall(r'<th scope="row"><a [^>]*>(?:<bdi[^>]*>)?([^<]+)', body)
+    figures = re.findall(r'data-key="headline"[^>]* data-value="([^"]+)"', body)
+    return dict(zip(names, map(float, figures), strict=True))
 
 
-def test_ranking_is_kept_until_its_runs_change(tmp_path):
-    context = SpaceContext(write_namespace(tmp_path) / "hdb")
-    rankings = Rankings(context)
-    first, told = ranked(rankings)
-    assert told == [(number, 6) for number in range(7)]
-    again, told = ranked(rankings)
-    assert (again is first, told) == (True, [])
+def test_a_ranking_is_kept_until_its_runs_change(boards, tmp_path):
+    def piece():
+        made = boards.piece("cards", "documented", strict=False)
+        made.wait(60)
+        assert made.problem is None
+        return made
+
+    first = piece()
+    assert first.progress is not None
+    assert piece() is first
+    # Another server finds it in the files of the first.
+    again = Leaderboards(SpaceContext(tmp_path / "hdb")).piece("cards", "documented", strict=False)
+    again.wait(10)
+    assert (again.progress, again.shown) == (None, first.shown)
     answers = tmp_path / "hdb/results/cards/c1/answers.jsonl"
     answers.write_text(answers.read_text().replace("1942", "1924"))
-    second, _ = ranked(rankings)
-    values = [
-        {row.model: row.value for row in ranking.boards[0].rows} for ranking in (first, second)
-    ]
-    assert values[0]["service"] < values[1]["service"] == 1
+    second = piece()
+    assert values(first.shown)["service"] < values(second.shown)["service"] == 1
     (tmp_path / "hdb/results/models.yaml").write_text("service: 3\n")
-    third, _ = ranked(rankings)
-    assert not any(row.open_weights for board in third.boards for row in board.rows)
-    assert third.left_out == [
-        "models.yaml: service: Input should be a valid dictionary or instance of ModelFacts"
-    ]
+    told, _ = piece().shown["en"]["left_out"][0]
+    assert told.startswith("models.yaml: service: Input should be a valid dictionary")
 
 
 def test_a_run_that_links_out_of_the_folder_is_none(tmp_path):
@@ -406,7 +282,7 @@ def test_a_run_that_links_out_of_the_folder_is_none(tmp_path):
 def get(tmp_path):
     """Ask for reports on a server of their own."""
     context = SpaceContext(write_namespace(tmp_path) / "hdb")
-    with TestClient(Starlette(routes=[recorded_runs.run_reports(context)])) as client:
+    with TestClient(Starlette(routes=[run_reports(context)])) as client:
         yield client.get
 
 
@@ -427,22 +303,15 @@ def test_why_a_report_cannot_be_made_is_one_line_without_paths(get, tmp_path):
 
 
 @pytest.mark.nightly
-def test_the_strict_board_counts_sound_json_alone(tmp_path, opened):
+def test_the_strict_board_counts_sound_json_alone(tmp_path):
     folder = write_namespace(tmp_path)
     fenced = {item: {"text": f"```json\n{json.dumps(RIGHT)}\n```"} for item in ITEMS}
     run = folder / "hdb/results/cards/a1"
     info = json.loads((run / "run.json").read_text())
     write_run(folder / "hdb/results/cards/f1", fenced, **info | {"run": "f1", "model": "fenced"})
-    rankings = Rankings(SpaceContext(folder / "hdb"))
+    context = SpaceContext(folder / "hdb")
     lenient, strict = (
-        {row.model: row.value for row in ranked(rankings, strict=strict)[0].boards[0].rows}
-        for strict in (False, True)
+        values(ranked(context, "cards", "documented", strict)) for strict in (False, True)
     )
     assert (lenient.pop("fenced"), strict.pop("fenced")) == (1.0, 0.0)
     assert lenient == strict
-
-    page, board = opened()
-    before = shown(board).all_inner_texts()
-    page.get_by_label("Only valid JSON counts as an answer").check()
-    board.get_by_role("heading", name="strict").first.wait_for()
-    expect(shown(board)).to_have_text(before)  # here all answers were records from the beginning

@@ -1,25 +1,28 @@
 """Many visitors at once: each gets what is theirs, and the server stays small."""
 
-import asyncio
 import json
 import random
 import re
 import signal
 import subprocess
 import sys
-from contextlib import AsyncExitStack, contextmanager
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 import pytest
 import yaml
+from gradio_client import Client, handle_file
 from PIL import Image
 from space.servers import APP, free_port, serving, wait_for_client
-from space.visitors import Visitor, peak_memory, run, until_told
+from space.visits import brought, is_going, looked, scored
 
 from hdbench.errors import HdbenchError
+from hdbench.space import scoring
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs import scoring
-from hdbench.space.tabs import shared
+from hdbench.space.pages import AT_ONCE
 
 pytestmark = pytest.mark.nightly
 
@@ -72,43 +75,40 @@ def measured(folder):
             server.send_signal(signal.SIGTERM)
 
 
-async def with_the_button(url, number):
-    """What a visitor gets who presses the button: only their own result, report and files."""
-    async with Visitor(url, f"192.0.2.{number}") as visitor:
-        file = await visitor.upload(f"of-{number}.jsonl", answers(number))
-        messages = await visitor.press("score", benchmark="cards", file=file)
-        (done,) = (each for each in messages if each["msg"] == "process_completed")
-        assert done["success"], done
-        told = json.dumps(messages)
-        assert set(re.findall(r"of-\d+\.jsonl", told)) == {f"of-{number}.jsonl"}
-        assert f"{CARDS - number} answered, {number} without an answer" in told
-        report = (await visitor.fetch(re.search(r"scored/[\w-]+/[\w.-]+", told).group())).decode()
-        assert of_whom(report) == {str(number)}
-        assert len(report) > MEBIBYTE
-        record = re.search(r'"path": "([^"]+/hdbench-cards\.json)"', told).group(1)
-        record = json.loads(await visitor.fetch(f"gradio_api/file={record}"))
-        assert record["answers"]["path"] == f"of-{number}.jsonl"
-        assert record["unanswered"] == number
+def with_a_page(url, number):
+    """What a visitor gets who sends a file: only their own result, report and files."""
+    page = scored(url, f"of-{number}.jsonl", answers(number), "cards")
+    assert set(re.findall(r"of-\d+\.jsonl", page)) == {f"of-{number}.jsonl"}
+    assert f"{CARDS - number} answered, {number} without an answer" in page
+    report = httpx.get(
+        url + re.search(r'iframe [^>]*src="([^"]+)"', page).group(1), timeout=60
+    ).text
+    assert of_whom(report) == {str(number)}
+    assert len(report) > MEBIBYTE
+    record = httpx.get(url + re.search(r'id="download-json" href="([^"]+)"', page).group(1)).json()
+    assert record["answers"]["path"] == f"of-{number}.jsonl"
+    assert record["figures"]["unanswered"] == number
 
 
-async def with_a_program(url, number):
-    async with Visitor(url, f"192.0.2.{number}") as visitor:
-        file = await visitor.upload(f"of-{number}.jsonl", answers(number))
-        event, (scored,) = await visitor.call("score", "cards", file, "documented")
-        assert event == "complete"
-        assert scored["runs"][0]["answered"] == CARDS - number
+def with_a_program(url, number):
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, f"of-{number}.jsonl")
+        file.write_text(answers(number))
+        scored = Client(url, verbose=False).predict("cards", handle_file(file), api_name="/score")
+    assert scored["runs"][0]["figures"]["answered"] == CARDS - number
 
 
 def test_eight_visitors_get_their_own_results_in_bounded_memory(many_cards):
-    async def visit(url, numbers):
-        await asyncio.gather(
-            *((with_the_button if n % 3 else with_a_program)(url, n) for n in numbers)
-        )
+    def visit(url, numbers):
+        with ThreadPoolExecutor(8) as pool:
+            visits = [(with_a_page if n % 3 else with_a_program) for n in numbers]
+            for done in [pool.submit(f, url, n) for f, n in zip(visits, numbers, strict=True)]:
+                done.result()
 
     with measured(many_cards) as (url, server):
-        run(visit(url, range(1, 4)))
+        visit(url, range(1, 4))
         few = peak_memory(server)
-        run(visit(url, range(1, 9)))
+        visit(url, range(1, 9))
         growth = peak_memory(server) - few
     # A report kept in memory for each of those who see one would be 6 times some 8 MiB.
     assert growth < 30 * MEBIBYTE
@@ -122,8 +122,6 @@ from hdbench.space.context import SpaceContext
 serve(SpaceContext(Path("hdb"), max_waiting=1))
 """
 
-SCORING = "Reading and scoring the answers"
-
 
 def long_file(models=40):
     """A file that takes long: each model takes a bootstrap."""
@@ -135,27 +133,15 @@ def long_file(models=40):
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
-def test_whoever_finds_the_queue_full_is_refused_and_the_others_are_served(many_cards):
-    async def visits(url):
-        async with AsyncExitStack() as stack:
-            *first, late = [await stack.enter_async_context(Visitor(url)) for _ in range(4)]
-            going = []
-            for visitor, told in zip(first, (*[SCORING] * shared.AT_ONCE, None), strict=True):
-                file = await visitor.upload("long.jsonl", long_file())
-                messages = visitor.pressed("score", benchmark="cards", file=file)
-                await (until_told(messages, told) if told else anext(messages))
-                going.append(messages)
-            file = await late.upload("one.jsonl", answers(1))
-            with pytest.raises(httpx.HTTPStatusError, match="503"):
-                await late.press("score", benchmark="cards", file=file)
-            for messages in going[: shared.AT_ONCE]:
-                await messages.aclose()
-            *_, done = [message async for message in going[-1] if "success" in message]
-            assert done["success"]
-
+def test_who_waits_is_told_and_whoever_finds_the_queue_full_is_refused(many_cards):
     with serving("-c", NARROW, cwd=many_cards) as url:
         wait_for_client(url)
-        run(visits(url))
+        files = [("long.jsonl", long_file())]
+        pages = [brought(url, files=files, benchmark="cards") for _ in range(AT_ONCE + 2)]
+        told = [httpx.get(page).text for page in pages]
+        assert "Waiting for a place: 2 others come first" in told[AT_ONCE]
+        assert "too many files wait already" in told[-1]
+        looked(pages[AT_ONCE])
 
 
 @pytest.mark.parametrize("details", [True, False])
@@ -179,41 +165,23 @@ def test_answers_with_more_fields_than_can_be_shown_are_refused(
 
 
 def test_a_visitor_is_told_how_many_items_are_done(many_cards):
-    async def press(url):
-        async with Visitor(url, language="de") as visitor:
-            file = await visitor.upload("long.jsonl", long_file(models=5))
-            return await visitor.press("score", benchmark="cards", file=file)
-
     with serving(APP, cwd=many_cards) as url:
         wait_for_client(url)
-        messages = run(press(url))
-    told = [each["progress_data"][0] for each in messages if each["msg"] == "progress"]
-    for beginning in (
-        "Antworten werden gelesen und bewertet: ",
-        "Bericht mit den Bildern wird erstellt: ",
-    ):
-        counts = [
-            re.fullmatch(rf"(\d+) von {CARDS}", each["desc"].removeprefix(beginning))
-            for each in told
-            if each["desc"].startswith(beginning)
-        ]
-        assert None not in counts
-        assert any(int(count.group(1)) > 1 for count in counts)
-    assert len(told) < 300  # of more than a thousand answers: seldom enough for a browser
+        page = brought(
+            url, files=[("long.jsonl", long_file(models=40))], benchmark="cards", lang="de"
+        )
+        told = set()
+        while is_going(text := httpx.get(page).text):
+            told |= set(re.findall(r'<label for="bar">(.*?)</label>', text))
+    for beginning in ("Antworten werden gelesen und bewertet", "Bericht mit den Bildern"):
+        counts = [re.search(rf"(\d+) von {CARDS}$", each) for each in told if beginning in each]
+        assert counts, told
+        assert any(count and int(count.group(1)) > 1 for count in counts)
 
 
-def test_a_result_is_announced_where_a_screen_reader_watches(visit):
-    page = visit(language="de-DE")
-    ready = (
-        "2 von 8 Karten brauchen keine Korrektur; im Durchschnitt sind je Karte 4,6 von 10 "
-        "Feldern falsch. Der Bericht und die Dateien sind fertig."
-    )
-    region = page.locator("#announcement[role=status], #announcement [role=status]")
-    assert region.text_content().strip() == ""
-    region.evaluate("(element) => { window.watched = element; }")
-    page.locator("#example").focus()
-    page.keyboard.press("Enter")
-    page.locator("#report iframe").wait_for()
-    page.wait_for_function("(ready) => window.watched.textContent === ready", arg=ready)
-    assert page.evaluate("window.watched.isConnected")
-    assert page.evaluate("document.activeElement.id") == "example"
+def peak_memory(pid):
+    """Bytes that a process has had in memory, at most."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) << 10
+    raise AssertionError(pid)

@@ -12,17 +12,13 @@ from helpers.run_folders import SPEC, write_run
 
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.common.display.marks import TOKENS
 from hdbench.common.extras import install_command
 from hdbench.common.texts import LANGUAGES
 from hdbench.errors import HdbenchError
-from hdbench.space.app import build_app
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs.scoring import MAX_RUNS, Upload, score_upload
+from hdbench.space.rendering import MADE
+from hdbench.space.scoring import MAX_RUNS, Upload, score_upload, write_example
 from hdbench.space.texts import translations
-from hdbench.space.views.example import MADE, write_example
-from hdbench.space.views.first_look import FirstLooks
-from hdbench.space.views.theme import theme
 
 
 def places(text):
@@ -36,30 +32,6 @@ def test_every_language_has_every_text_with_the_same_places():
     for key, english in texts["en"].items():
         assert places(english) == places(texts["de"][key]), key
         assert english
-
-
-def test_a_benchmark_that_ranks_no_models_has_no_leaderboard(cards):
-    def boards():
-        context = SpaceContext(cards / "hdb")
-        app = build_app(context, FirstLooks(context))
-        return any(
-            each["props"].get("elem_id") == "leaderboard" for each in app.config["components"]
-        )
-
-    (cards / "hdb/results").mkdir()
-    other = shutil.copytree(cards / "hdb/cards", cards / "hdb/lines")
-    (other / "benchmark.yaml").write_text(
-        json.dumps(SPEC | {"name": "lines", "ranked": False, "report_errors_at": None})
-    )
-    assert boards()
-    shutil.rmtree(cards / "hdb/cards")
-    assert not boards()
-
-
-def test_the_theme_names_only_tokens_that_there_are():
-    known = re.findall(r"--([\w-]+):", TOKENS.read_text())
-    named = re.findall(r"var\(--([\w-]+)\)", str(theme().to_dict()))
-    assert {"paper", "ink", "accent"} <= set(named) <= set(known)
 
 
 def test_first_choice_prefers_runs_then_examples_then_pictures(cards):

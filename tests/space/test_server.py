@@ -13,16 +13,17 @@ from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 from helpers.waiting import until
 from space.servers import APP, call, file, files_below, serving, wait_for_client
+from space.visits import brought, looked
 from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 
 from hdbench.api import score
 from hdbench.errors import HdbenchError
-from hdbench.space.app import build_app, serve
+from hdbench.space import guard
+from hdbench.space.app import build_api, serve
 from hdbench.space.context import SpaceContext
-from hdbench.space.server import guard
-from hdbench.space.server.guard import CLOSED, Guard
-from hdbench.space.views.first_look import FirstLooks
+from hdbench.space.guard import CLOSED, Guard
+from hdbench.space.queue import Queue
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = "hdb/zettelkatalog/example_predictions.jsonl"
@@ -159,13 +160,6 @@ def test_a_null_is_one_line(url):
         assert "please upload it again" in call(url, [benchmark, None, "documented"])
 
 
-def test_nothing_of_one_visitor_is_in_the_page_of_another(url, client, tmp_path):
-    (tmp_path / "secret-name.jsonl").write_text('{"id": "sample-01", "prediction": {}}')
-    client.predict("zettelkatalog", handle_file(tmp_path / "secret-name.jsonl"), api_name="/score")
-    assert "secret-name" not in httpx.get(url).text
-    assert "secret-name" not in httpx.get(f"{url}config").text
-
-
 def test_too_large_upload_is_refused_before_it_is_read(tmp_path):
     guard = Guard(PlainTextResponse("let in"), SpaceContext(tmp_path, max_upload=1_000))
     headers = {"content-length": str(2**30), "accept-language": "de"}
@@ -205,11 +199,19 @@ def test_size_is_bounded_and_uploads_are_deleted(sample, tmp_path):
             return httpx.post(f"{url}gradio_api/upload", files=files)
 
         assert send(b" " * 1_001).status_code == 413
-        (path,) = send(b'{"id": "sample-01", "prediction": {}}').json()
+        too_large = brought(url, files=[("a.jsonl", b" " * 1_001)], benchmark="zettelkatalog")
+        assert "larger than 0 MB" in too_large.text
+        answers = b'{"id": "sample-01", "prediction": {}}'
+        (path,) = send(answers).json()
         assert httpx.get(f"{url}gradio_api/file={path}").status_code == 200
+        address = brought(url, files=[("a.jsonl", answers)], benchmark="zettelkatalog")
+        assert "a.jsonl" in looked(address)
+        assert httpx.get(f"{url}gradio_api/file={path}/../visits").status_code != 200
 
         until(lambda: not Path(path).exists(), "the deletion")
         assert httpx.get(f"{url}gradio_api/file={path}").status_code == 403
+        until(lambda: httpx.get(address).status_code == 404, "the end of the result")
+        assert "a.jsonl" not in {file.name for file in files_below(tmp_path)}
 
 
 OPEN = """
@@ -221,7 +223,7 @@ OPEN = """
 
 def test_every_gradio_route_is_known_and_unneeded_ones_closed(sample, url):
     context = SpaceContext(sample / "hdb")
-    app = build_app(context, FirstLooks(context)).app
+    app = build_api(context, Queue(1, most=1, keep=1)).app
     included = [getattr(each, "original_router", each) for each in app.routes]
     routes = {route.path for each in included for route in getattr(each, "routes", [each])}
     known = tuple(OPEN.split())
@@ -305,12 +307,6 @@ def test_a_zip_bomb_is_one_line(client, tmp_path):
     assert "bomb.zip" in str(error.value)
     assert "\n" not in str(error.value)
     assert "/tmp" not in str(error.value)
-
-
-def test_a_report_is_found_by_its_own_address_only(url):
-    for name in ("a", "a.html", "..%2f..%2fetc%2fpasswd", "%2e%2e"):
-        for folder in ("x" * 32, "..", "%2e%2e", "a"):
-            assert httpx.get(f"{url}scored/{folder}/{name}").status_code == 404
 
 
 def test_a_port_that_is_taken_is_said_before_anything_is_loaded(tmp_path):

@@ -1,4 +1,4 @@
-"""The application: its tabs, and its server, which anyone may use."""
+"""The application: its pages and its endpoints for programs on a server, which anyone may use."""
 
 import os
 import shutil
@@ -11,79 +11,96 @@ from typing import Any
 import gradio as gr
 from starlette.middleware import Middleware
 
-from hdbench.about import __version__
-from hdbench.common.display.marks import STYLE, TOKENS
 from hdbench.common.pictures import keep_in
 from hdbench.common.servers import GRACE, end_in_time, interrupt_on_sigterm, listening
+from hdbench.common.texts import language_of
+from hdbench.errors import HdbenchError, escaped
+from hdbench.space import work
+from hdbench.space.comparison import Wanted, comparison_records
 from hdbench.space.context import SpaceContext
-from hdbench.space.jobs import working
-from hdbench.space.jobs.recorded_runs import run_reports
-from hdbench.space.server.guard import Guard
-from hdbench.space.server.page import PageLanguage
-from hdbench.space.tabs import about, compare, leaderboard, run, score, shared
-from hdbench.space.texts import translations
-from hdbench.space.views.first_look import FirstLooks
-from hdbench.space.views.report_files import REPORTS, thumbnails
-from hdbench.space.views.theme import theme
-
-_PREFIX = "hdbench_"  # Gradio has texts of its own, one of which is called "file"
-
-AT_ONCE = 10
-"""Maximum visitors for whom each function that takes no time runs at the same time."""
+from hdbench.space.guard import Guard
+from hdbench.space.pages import AT_ONCE, Pages
+from hdbench.space.queue import Queue
+from hdbench.space.scoring import Upload, records, thumbnails
+from hdbench.space.texts import reason
+from hdbench.space.uploads import forget_in_time
 
 SESSIONS = 200
-"""Maximum page states of visitors that Gradio keeps in memory: the latest ones."""
+"""Maximum page states of programs that Gradio keeps in memory: the latest ones."""
+
+_PUBLISHED = {"name", "title", "version", "metric", "headline", "higher_is_better", "licence"}
+"""The keys of a benchmark in the answer to programs."""
 
 
-def build_app(context: SpaceContext, looks: FirstLooks) -> gr.Blocks:
-    """Return the application with all its tabs, not yet served.
+def build_api(context: SpaceContext, queue: Queue) -> gr.Blocks:
+    """Return the endpoints for programs, not yet served; people see the pages of our own.
 
     Args:
         context: the operator's settings.
-        looks: the first view of each benchmark.
-
-    Raises:
-        HdbenchError: the namespace folder has no benchmark, or one is unusable.
+        queue: the work that programs and people wait for.
     """
-    texts = _texts(context, looks)
 
-    def say(key: str) -> Any:
-        return texts(_PREFIX + key)
+    def done(request: gr.Request, task: work.Task, *arguments: Any) -> list[dict[str, Any]]:
+        """Return the result of a task."""
+        try:
+            piece = queue.piece(object(), partial(work.work, task, *arguments))
+            piece.wait()
+            if piece.problem:
+                raise piece.problem
+        except HdbenchError as error:
+            told = escaped(reason(error, language_of(request.headers.get("accept-language"))))
+            raise gr.Error(told, print_exception=False) from error
+        records: list[dict[str, Any]] = piece.shown
+        return records
 
-    app = gr.Blocks(
-        analytics_enabled=False,
-        title="hdbench",
-        delete_cache=(max(1, context.keep_seconds // 10), context.keep_seconds),
-    )
-    with app:
-        shared.skip_link()
-        shared.settings()
-        gr.Markdown(say("title"), elem_id="title")
-        gr.Markdown(say("intro"))
-        shared.announcer()
-        with gr.Column(elem_id="chosen"):
-            benchmark = gr.Dropdown(
-                context.choices(), value=context.first, label=say("benchmark"), elem_id="benchmark"
-            )
-        linked: dict[str, shared.Choice] = {}
-        with gr.Tabs(overflow_behavior="wrap", elem_id="tabs"):
-            with gr.Tab(say("tab_score"), id="score"):
-                score.score_tab(context, say, benchmark, looks)
-            with gr.Tab(say("tab_compare"), id="compare"):
-                compare.compare_tab(context, say, benchmark)
-            if context.models:
-                with gr.Tab(say("tab_run"), id="run"):
-                    run.run_tab(context, say, benchmark)
-            if context.results and context.ranked:
-                with gr.Tab(say("tab_leaderboard"), elem_id=shared.LEADERBOARD_TAB) as tab:
-                    linked = leaderboard.leaderboard_tab(context, say, benchmark, tab)
-            with gr.Tab(say("tab_about"), id="about"):
-                about.about_tab(context, say)
-        shared.at_first(app, context, linked)
-        score.score_api(context)
-        compare.compare_api(context)
-    app.queue(max_size=context.max_waiting, default_concurrency_limit=AT_ONCE, api_open=False)
+    def score(
+        request: gr.Request, benchmark: str, file: str | None, protocol: str = "documented"
+    ) -> dict[str, Any]:
+        """Score a file of answers; the records are those that hdbench score --json writes."""
+        upload = Upload(benchmark, Path(file or ""), protocol)
+        return {"runs": [_for_client(each) for each in done(request, records, context, upload)]}
+
+    def compare(
+        request: gr.Request,
+        benchmark: str,
+        files: list[str] | None,
+        recorded: list[str] | None = None,
+        protocol: str = "documented",
+    ) -> dict[str, Any]:
+        """Compare runs in pairs; the comparisons are those that hdbench compare --json writes."""
+        paths = tuple(Path(file) for file in files or ())
+        wanted = Wanted(benchmark, paths, tuple(recorded or ()), protocol)
+        return {"comparisons": done(request, comparison_records, context, wanted)}
+
+    def benchmarks() -> list[dict[str, Any]]:
+        """Return the benchmarks that answers can be scored against."""
+        specs = [benchmark.spec for benchmark in context.benchmarks.values()]
+        return [spec.model_dump(include=_PUBLISHED) for spec in specs]
+
+    keep = context.keep_seconds
+    with gr.Blocks(analytics_enabled=False, delete_cache=(max(1, keep // 10), keep)) as made:
+        # Not gr.api: to that, gradio_client sends a file's local path, and uploads nothing.
+        benchmark, file = gr.Textbox(label="Benchmark"), gr.File(label="File")
+        files = gr.File(label="Files", file_count="multiple")
+        several: dict[str, Any] = {"multiselect": True, "allow_custom_value": True}
+        recorded = gr.Dropdown([], value=[], label="Recorded runs", **several)
+        protocol, output = gr.Textbox("documented", label="Protocol"), gr.JSON(label="Result")
+        compared = [benchmark, files, recorded, protocol]
+        gr.Button("score").click(score, [benchmark, file, protocol], output, api_name="score")
+        gr.Button("compare").click(compare, compared, output, api_name="compare")
+        gr.Button("benchmarks").click(benchmarks, None, output, api_name="benchmarks")
+    # As many as can be done at once, and a few that wait there; the others wait in Gradio's queue.
+    app: gr.Blocks = made
+    app.queue(max_size=context.max_waiting, default_concurrency_limit=2 * AT_ONCE, api_open=False)
     return app
+
+
+def _for_client(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record without a path: Gradio's client would take it for a file, and fetch it."""
+    return {
+        **{key: value for key, value in record.items() if key != "answers"},
+        "answers_sha256": record["answers"]["sha256"],
+    }
 
 
 def serve(
@@ -102,7 +119,7 @@ def serve(
         started: called with the address when the server is ready.
 
     Raises:
-        HdbenchError: see `build_app` and `listening`.
+        HdbenchError: see `Pages` and `listening`.
     """
     if port is not None:
         listening("127.0.0.1", port).close()  # Gradio would name one of its own options
@@ -110,14 +127,16 @@ def serve(
     with TemporaryDirectory(prefix="hdbench-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         remove = partial(shutil.rmtree, folder, ignore_errors=True)
-        interrupt_on_sigterm(end_in_time(working.end, remove))
+        interrupt_on_sigterm(end_in_time(work.ended.set, remove))
         os.environ["GRADIO_TEMP_DIR"] = str(folder / "files")
         (folder / "files").mkdir()
         keep_in(thumbnails())
-        working.load()
-        looks = FirstLooks(context)
-        app = build_app(context, looks)
-        _, url, _ = app.launch(
+        forget_in_time(context.keep_seconds, work.ended)
+        pages = Pages(context)
+        work.load()
+        pages.boards.begin()
+        api = build_api(context, pages.queue)
+        _, url, _ = api.launch(
             prevent_thread_lock=True,
             quiet=True,
             server_port=port,
@@ -125,51 +144,19 @@ def serve(
             show_error=False,
             max_file_size=context.max_upload,
             state_session_capacity=SESSIONS,
-            i18n=_texts(context, looks),
-            theme=theme(),
-            css_paths=[TOKENS, STYLE, Path(__file__).with_name("style.css")],
-            footer_links=["api"],
             run_history=False,
             enable_monitoring=False,
             ssr_mode=False,
             mcp_server=False,
             pwa=False,
             app_kwargs={
-                "middleware": [
-                    Middleware(PageLanguage),
-                    Middleware(Guard, context=context),
-                ],
-                "routes": [
-                    REPORTS,
-                    looks.route,
-                    run_reports(context),
-                    leaderboard.PAGES,
-                ],
+                "middleware": [Middleware(Guard, context=context)],
+                "routes": pages.routes,
             },
         )
-        app.server.config.timeout_graceful_shutdown = GRACE
+        api.server.config.timeout_graceful_shutdown = GRACE
         started(url)
-        app.block_thread()
-
-
-def _texts(context: SpaceContext, looks: FirstLooks) -> gr.I18n:
-    """Return the texts with the operator's and the benchmarks' values."""
-    address = context.contact or ""
-    values = {
-        "megabytes": context.max_upload >> 20,
-        "minutes": context.keep_seconds // 60,
-        "contact": f"[{address.removeprefix('mailto:')}]({address})",
-        "version": __version__,
-    }
-    with_values = ("file", "file_info", "about_")
-    return gr.I18n(
-        **{
-            language: {
-                _PREFIX + key: value.format(**values) if key.startswith(with_values) else value
-                for key, value in texts.items()
-            }
-            | {f"{_PREFIX}{about.TITLE}{name}": title for title, name in context.choices(language)}
-            | {_PREFIX + score.FIRST_LOOK: looks.html(context.first, language)}
-            for language, texts in translations().items()
-        }
-    )
+        try:
+            api.block_thread()
+        finally:
+            pages.end()

@@ -11,8 +11,12 @@ from hdbench.answers.folders import RUN_FILE
 from hdbench.benchmarks.benchmark import EXAMPLE, Benchmark, load_benchmark
 from hdbench.benchmarks.model_facts import RESULTS
 from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.common.hub import one_line_errors
 from hdbench.errors import HdbenchError, changed
 from hdbench.evaluation.run_info import is_run
+
+PDFS = "*.pdf"
+"""Files that are not fetched: thousands take gigabytes, and reports do without their pictures."""
 
 
 @dataclass(frozen=True)
@@ -159,3 +163,37 @@ def mapped(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, list):
         return [mapped(child, change) for child in value]
     return changed(value, change)
+
+
+def fetch_namespace(owner: str, folder: Path) -> Path:
+    """Fetch the benchmarks among the datasets of a user or organization, and its recorded runs.
+
+    Args:
+        owner: the user's or organization's name on the Hub.
+        folder: the folder for them; files that it has already are not fetched again.
+
+    Returns:
+        The namespace folder.
+
+    Raises:
+        HdbenchError: the Hub cannot be asked, or the owner has no benchmark.
+    """
+    from huggingface_hub import HfApi, snapshot_download  # noqa: PLC0415  slow to import
+
+    namespace = folder / owner
+    hub = HfApi()
+    with one_line_errors(owner, "look at the Space's namespace and at the connection"):
+        for dataset in hub.list_datasets(author=owner):
+            name = dataset.id.partition("/")[2]
+            if name == RESULTS or hub.file_exists(dataset.id, DESCRIPTION, repo_type="dataset"):
+                snapshot_download(
+                    dataset.id,
+                    repo_type="dataset",
+                    local_dir=namespace / name,
+                    ignore_patterns=PDFS,
+                )
+    if not namespace.is_dir():
+        raise HdbenchError(
+            "{place}: has no benchmark on the Hub: use hdbench publish first", place=owner
+        )
+    return namespace

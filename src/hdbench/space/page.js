@@ -1,187 +1,122 @@
-(() => {
-  // Gradio takes its language from the browser: here it is the one that the visitor chose.
-  const { language, languages, own } = TEXTS;
-  Object.defineProperty(navigator, "language", { get: () => language });
-  Object.defineProperty(navigator, "languages", { get: () => [language] });
+// Without this script every page works by its links and buttons; with it, pages follow the work on the
+// server, files can be dropped, and choices apply at once.
 
-  // What axe-core finds in Gradio's elements.
-  const DROPS = "button[aria-label]:has(input[type=file])";
-  const look = (node) => {
-    if (!node.querySelectorAll) return;
-    // A drop zone is named by what stands in it.
-    const drops = [...node.querySelectorAll(DROPS), node.closest(DROPS)];
-    for (const each of drops) each?.removeAttribute("aria-label");
-    const cards = [...node.querySelectorAll(".hdb-english"), node.closest(".hdb-english")];
-    for (const each of cards) if (each) each.lang = "en";
-    // Lines of code that are longer than a phone is wide are scrolled to with the keyboard, too.
-    for (const each of node.querySelectorAll(".hdb-english pre")) each.tabIndex = 0;
-  };
-  new MutationObserver((changes) => {
-    for (const change of changes) change.addedNodes.forEach(look);
-  }).observe(document, { subtree: true, childList: true });
+// A page of work that goes on is asked for again, and what has changed on it is put in its place.
+const put = (old, fresh) => {
+  for (const part of [...fresh.children]) {
+    const same = part.id ? old.querySelector(`:scope > #${part.id}`) : null;
+    if (!same) continue;
+    if (part.getAttribute("role") === "status") {
+      if (same.textContent !== part.textContent) same.textContent = part.textContent; // read out
+    } else if (same.innerHTML !== part.innerHTML) same.replaceWith(part.cloneNode(true));
+  }
+  const ids = (element) => [...element.children].map((part) => part.id || part.outerHTML).join();
+  if (ids(old) !== ids(fresh)) {
+    const told = old.querySelector(":scope > [role=status]");
+    const kept = new Map([...old.children].filter((part) => part.id).map((part) => [part.id, part]));
+    for (const part of [...fresh.children]) part.replaceWith(kept.get(part.id) ?? part.cloneNode(true));
+    if (told && !fresh.contains(told)) fresh.prepend(told);
+    old.replaceChildren(...fresh.childNodes);
+  }
+};
 
-  // A list opens when it is clicked or with an arrow key, not when Tab passes it.
-  const LIST = "input[role=listbox], input[role=combobox]";
-  let tabbed = false;
-  addEventListener("keydown", (event) => {
-    tabbed = event.key === "Tab";
-    // Gradio opens a list at any key, also at the one with which it is left.
-    if (event.target.matches?.(LIST) && ["Tab", "Shift"].includes(event.key)) {
-      event.stopPropagation();
+const follow = async () => {
+  const work = document.getElementById("work");
+  if (!work?.hasAttribute("data-going")) return;
+  try {
+    const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const fresh = page.getElementById("work");
+    if (!fresh) return location.reload();
+    const isGoing = fresh.hasAttribute("data-going");
+    put(work, fresh);
+    work.toggleAttribute("data-going", isGoing);
+    frames();
+  } catch { /* the server does not answer just now */ }
+  setTimeout(follow, 700);
+};
+setTimeout(follow, 300);
+
+// A choice applies at once.
+for (const form of document.querySelectorAll("[data-chooses]")) {
+  form.addEventListener("change", () => form.requestSubmit());
+}
+
+// What is sent is said where it was chosen; the page that it leads to takes this one's place.
+const send = (form, button) => {
+  const data = new FormData(form, button);
+  const told = form.querySelector(".sent") ?? form;
+  const request = new XMLHttpRequest();
+  const say = (text) => { if (told !== form) told.textContent = text; };
+  request.upload.addEventListener("progress", ({ loaded, total }) => {
+    say(form.dataset.sending.replace("{percent}", Math.floor((100 * loaded) / (total || 1))));
+  });
+  request.addEventListener("load", () => {
+    if (request.status < 400) return location.assign(request.responseURL);
+    let why = request.responseText;
+    try { why = JSON.parse(why).detail; } catch {
+      why = new DOMParser().parseFromString(why, "text/html").querySelector(".hdb-problem")?.textContent;
     }
-  }, true);
-  addEventListener("pointerdown", () => { tabbed = false; }, true);
-  addEventListener("focus", (event) => {
-    if (tabbed && event.target.matches?.(LIST)) event.stopPropagation();
-  }, true);
-
-  // Arrow keys move between tabs, as in the ARIA pattern.
-  addEventListener("keydown", (event) => {
-    const tab = event.target.closest?.("[role=tab]");
-    if (!tab) return;
-    const tabs = [...tab.closest("[role=tablist]").querySelectorAll("[role=tab]")].filter((each) =>
-      each.checkVisibility({ visibilityProperty: true }));
-    const at = tabs.indexOf(tab);
-    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: tabs.length - 1 }[event.key];
-    if (to === undefined) return;
+    say(why ?? "");
+    for (const each of form.elements) each.disabled = false;
+  });
+  request.addEventListener("error", () => {
+    say(form.dataset.failed ?? "");
+    for (const each of form.elements) each.disabled = false;
+  });
+  request.open(form.method, form.action);
+  request.send(data);
+  say(form.dataset.sending.replace("{percent}", 0));
+  for (const each of form.elements) each.disabled = true;
+};
+for (const form of document.querySelectorAll("form[data-sending]")) {
+  form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const next = tabs.at(to % tabs.length);
-    next.click();
-    next.focus();
+    send(form, event.submitter);
   });
-
-  // `element` is where they go. Both choices are part of the address.
-  const link = (name, value, told, current) => {
-    const at = () => {
-      const to = new URL(location);
-      if (value) to.searchParams.set(name, value);
-      else to.searchParams.delete(name);
-      return to.href;
-    };
-    const made = Object.assign(document.createElement("a"), { href: at(), textContent: told });
-    made.addEventListener("click", () => { made.href = at(); }); // it may have changed
-    if (current) made.setAttribute("aria-current", "true");
-    return made;
-  };
-  const group = (label, links) => {
-    const made = document.createElement("p");
-    made.append(`${label}: `, ...links.flatMap((each) => [each, " "]));
-    return made;
-  };
-  window.hdbenchSettings = (element) => {
-    const theme = new URLSearchParams(location.search).get("__theme") ?? "";
-    const choices = Object.entries(languages).map(([each, name]) => {
-      const made = link("lang", each, name, each === language);
-      made.lang = each;
-      return made;
-    });
-    const themes = ["", "light", "dark"].map((each) =>
-      link("__theme", each, own[`page_theme_${each || "system"}`], each === theme));
-    const settings = document.createElement("details");
-    const summary = document.createElement("summary");
-    summary.textContent = own.page_settings;
-    settings.append(summary, group(own.page_language, choices), group(own.page_theme, themes));
-    element.replaceChildren(settings);
-  };
-
-  // The leaderboards stand in a frame as high as their page, and the address says what is chosen in
-  // it: a link that opens the same again. The Hub shows a Space in a frame, too, and is told.
-  let chosen = location.hash.slice(1);
-  const board = () => document.querySelector(".hdb-board iframe");
-  const address = () => {
-    const frame = board();
-    if (!frame) return;
-    const shown = frame.checkVisibility();
-    const to = new URL(location);
-    for (const [name, value] of new URLSearchParams(frame.dataset.link)) {
-      if (shown && value) to.searchParams.set(name, value);
-      else to.searchParams.delete(name);
-    }
-    to.hash = shown ? chosen : "";
-    history.replaceState(history.state, "", to);
-    if (parent === window) return;
-    // What begins so is between the Hub and the frame, and may be secret.
-    const query = [...to.searchParams].filter(([name]) => !name.startsWith("__"));
-    const told = { queryString: `${new URLSearchParams(query)}`, hash: to.hash.slice(1) };
-    parent.postMessage(told, "https://huggingface.co");
-  };
-  addEventListener("message", ({ source, data }) => {
-    const frame = board();
-    if (!frame || source !== frame.contentWindow) return;
-    if (data.height) frame.style.height = `${data.height}px`;
-    if (data.state !== undefined) chosen = data.state;
-    address();
+  addEventListener("pageshow", () => { for (const each of form.elements) each.disabled = false; });
+}
+const drop = document.querySelector("[data-drop]");
+if (drop) {
+  const input = drop.querySelector("[type=file]");
+  input.addEventListener("change", () => { if (input.files.length) send(drop); });
+  addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("over"); });
+  addEventListener("dragleave", ({ relatedTarget }) => { if (!relatedTarget) drop.classList.remove("over"); });
+  addEventListener("drop", (event) => {
+    event.preventDefault();
+    drop.classList.remove("over");
+    if (!event.dataTransfer.files.length) return;
+    input.files = event.dataTransfer.files;
+    send(drop);
   });
-  document.addEventListener("load", ({ target }) => {
-    if (target !== board()) return;
-    const scheme = new URLSearchParams(location.search).get("__theme");
-    if (scheme) target.contentWindow.postMessage({ scheme }, "*");
-    if (chosen && !target.dataset.placed) { // once: the frame is loaded again by it
-      target.dataset.placed = "true";
-      target.contentWindow.location.replace(`${target.src}#${chosen}`);
-    }
-    address();
-  }, true);
-  document.addEventListener("click", ({ target }) => {
-    if (target.closest("[role=tab]")) requestAnimationFrame(address);
+}
+
+// The leaderboards stand in a frame as high as their page, and the address says what is chosen in it.
+// The Hub shows a Space in a frame, too, and is told the address.
+const tell = () => {
+  if (parent === window) return;
+  // What begins so is between the Hub and the frame, and may be secret.
+  const query = [...new URLSearchParams(location.search)].filter(([name]) => !name.startsWith("__"));
+  const told = { queryString: `${new URLSearchParams(query)}`, hash: location.hash.slice(1) };
+  parent.postMessage(told, "https://huggingface.co");
+};
+const frames = () => {
+  const frame = document.getElementById("board");
+  if (!frame || frame.dataset.placed) return;
+  frame.dataset.placed = "true";
+  frame.addEventListener("load", () => {
+    const scheme = document.documentElement.dataset.theme;
+    if (scheme) frame.contentWindow.postMessage({ scheme }, "*");
   });
-
-  // The tab that the address names, when its fields have what the address says.
-  window.hdbenchOpen = () => {
-    const named = new URLSearchParams(location.search).get("tab");
-    const tab = document.getElementById(`${named}-button`);
-    if (tab?.matches("[role=tab]")) tab.click();
-  };
-  window.hdbenchIsOpen = (id) => document.getElementById(id)?.checkVisibility() === true;
-
-  // Past the title and the tabs, to what is in the open tab.
-  window.hdbenchSkip = (element) => {
-    const skip = Object.assign(document.createElement("a"), {
-      href: "#", className: "hdb-skip", textContent: own.page_skip,
-    });
-    skip.addEventListener("click", (event) => {
-      event.preventDefault();
-      const panels = [...document.querySelectorAll("[role=tabpanel]")];
-      const open = panels.find((each) => each.checkVisibility());
-      open?.setAttribute("tabindex", "-1");
-      open?.focus();
-    });
-    element.replaceChildren(skip);
-  };
-
-  // What screen readers say of what appears, and where a visitor who started something is taken.
-  window.hdbenchAnnouncer = (element) => {
-    element.setAttribute("role", "status");
-    let started = false;
-    document.addEventListener("click", (event) => {
-      started ||= event.target.closest(".hdb-starts") !== null;
-    });
-    const look = (shown) => {
-      const top = shown.getBoundingClientRect().top;
-      if (!started || (top >= 0 && top < innerHeight / 2)) return;
-      const place = shown.closest(".hdb-result");
-      if (!place) return;
-      place.tabIndex = -1;
-      place.focus({preventScroll: true});
-      place.scrollIntoView({block: "start"});
-    };
-    const tell = (node) => {
-      const told = node.closest?.("[data-announce]") ?? node.querySelector?.("[data-announce]");
-      if (!told) return;
-      element.textContent = told.dataset.announce;
-      look(told);
-      started = false;
-    };
-    const problem = "[role=alert].hdb-problem";
-    const show = (node) => {
-      const shown = node.matches?.(problem) ? node : node.querySelector?.(problem);
-      if (shown) shown.scrollIntoView({block: "nearest"});
-    };
-    new MutationObserver((changes) => {
-      for (const change of changes) {
-        if (change.type === "attributes") tell(change.target);
-        else change.addedNodes.forEach((node) => { tell(node); show(node); });
-      }
-    }).observe(document.body, {subtree: true, childList: true, attributeFilter: ["data-announce"]});
-  };
-})();
+  if (location.hash.length > 1) frame.src += location.hash;
+};
+addEventListener("message", ({ source, data }) => {
+  const frame = document.getElementById("board");
+  if (!frame || source !== frame.contentWindow) return;
+  if (data.height) frame.style.height = `${data.height}px`;
+  if (data.state === undefined) return;
+  history.replaceState(history.state, "", `#${data.state}`);
+  tell();
+});
+frames();
+tell();

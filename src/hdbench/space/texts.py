@@ -7,11 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from hdbench.common.texts import Texts, translated
-from hdbench.errors import HdbenchError, without_folders
+from starlette.requests import Request
 
-Say = Callable[[str], Any]
-"""A text's key → the form in which Gradio shows it in the browser's language."""
+from hdbench.common.texts import LANGUAGES, Texts, language_of, translated
+from hdbench.errors import HdbenchError, without_folders
 
 _TEXTS = Texts(Path(__file__).with_name("texts"))
 
@@ -54,6 +53,12 @@ class TextError(HdbenchError):
     def translated(self, language: str) -> str:
         """Return the reason in a language of the interface."""
         return text(self._key, language, **self._values)
+
+
+def page_language(request: Request) -> str:
+    """Return the language of a page: the one in its address, or else the browser's."""
+    asked = request.query_params.get("lang", "")
+    return asked if asked in LANGUAGES else language_of(request.headers.get("accept-language"))
 
 
 def reason(error: HdbenchError, language: str) -> str:

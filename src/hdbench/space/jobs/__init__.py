@@ -1,1 +1,0 @@
-"""Work on visitors' files and on recorded runs."""

@@ -1,1 +1,0 @@
-"""The layer between the Space and its visitors."""

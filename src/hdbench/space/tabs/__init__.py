@@ -1,1 +1,0 @@
-"""The tabs of the Space, and what they contain."""

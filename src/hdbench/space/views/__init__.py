@@ -1,1 +1,0 @@
-"""The views of visitors, as HTML and files."""

@@ -22,7 +22,8 @@ from hdbench.common.texts import set_language
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
 
-settings.register_profile("untimed", deadline=None)  # no assertion here is on time
+# No assertion here is on time. Each run tries others, so that few in each are many in the end.
+settings.register_profile("untimed", deadline=None, max_examples=40)
 settings.load_profile("untimed")
 
 # What a script starts in the background ignores Ctrl+C, and so would all that the tests start.

@@ -139,5 +139,5 @@ def test_markdown_stays_on_request():
 )
 def test_long_runs_take_no_longer_than_their_length(sign):
     start = time.process_time()
-    plain_text(sign * (50_000 // len(sign)))
-    assert time.process_time() - start < 2
+    plain_text(sign * (20_000 // len(sign)))
+    assert time.process_time() - start < 1

@@ -214,7 +214,7 @@ def test_a_path_that_leads_elsewhere_is_not_unpacked(tmp_path, top):
         built(tmp_path, FILES | {evil: b"{}"})
         assert "e" not in answers_of(tmp_path, "2025-11-25_T0420")
     assert {path.name for path in tmp_path.iterdir()} <= {"copy.tar.gz", "hdb"}
-    assert not [*tmp_path.parent.glob("results*")]
+    assert not (tmp_path.parent / "results").exists()
 
 
 @pytest.mark.parametrize("damage", [slice(-200), slice(20), slice(0)])

@@ -24,21 +24,9 @@ def answered(cards):
 
 ORDERS = [
     ("score cards one.jsonl", "score one.jsonl cards", "score one.jsonl hdb/cards"),
-    (
-        "report cards one.jsonl -o r",
-        "report one.jsonl cards -o r",
-        "report hdb/cards one.jsonl -o r",
-    ),
-    (
-        "compare cards one.jsonl two.jsonl",
-        "compare cards one.jsonl two.jsonl",
-        "compare one.jsonl two.jsonl hdb/cards",
-    ),
-    (
-        "leaderboard cards one.jsonl two.jsonl",
-        "leaderboard cards one.jsonl two.jsonl",
-        "leaderboard one.jsonl two.jsonl hdb/cards",
-    ),
+    ("report cards one.jsonl -o r", "report one.jsonl hdb/cards -o r"),
+    ("compare cards one.jsonl two.jsonl", "compare one.jsonl two.jsonl hdb/cards"),
+    ("leaderboard cards one.jsonl two.jsonl", "leaderboard one.jsonl two.jsonl hdb/cards"),
 ]
 
 

@@ -5,6 +5,7 @@ import os
 import pickle
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from string import Formatter
 
@@ -33,12 +34,14 @@ MAKERS = {"HdbenchError", "Message", "localized", "unfit"} | {
 """What takes a template as its first argument; in `cli`, also `say`."""
 
 
+@cache
 def templates(path):
     """The templates of the messages that a module makes; None for one that is put together.
 
     With each, the names of the values that it is given; None if they are not written there.
     """
     makers = MAKERS | ({"say"} if path.parent.name == "cli" else set())
+    found = []
     for node in ast.walk(ast.parse(MODULES[path])):
         called = getattr(node, "func", None)
         if getattr(called, "id", getattr(called, "attr", "")) in makers and node.args:
@@ -47,9 +50,10 @@ def templates(path):
             values = {keyword.arg for keyword in node.keywords}
             for template in either:
                 if isinstance(template, ast.Constant):
-                    yield template.value, None if None in values else values
+                    found.append((template.value, None if None in values else values))
                 elif isinstance(template, ast.JoinedStr | ast.BinOp):
-                    yield None, None
+                    found.append((None, None))
+    return found
 
 
 @pytest.mark.parametrize("language", OTHERS)

@@ -25,7 +25,7 @@ def namespace(sample, monkeypatch):
 @pytest.fixture(scope="module")
 def metric(sample):
     with contextlib.chdir(sample):
-        return evaluate.load("hdb/zettel_f1")
+        return evaluate.load("hdb/zettel_f1", keep_in_memory=True)  # the lock of a file takes 1 s
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)

@@ -57,7 +57,7 @@ def scored(pairs, protocol):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20)
 @given(page=pages())
 def test_pages_of_every_shape(protocol, page):
     result = scored([page], protocol).figures
@@ -67,7 +67,7 @@ def test_pages_of_every_shape(protocol, page):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20)
 @given(pairs=st.lists(pages(), max_size=4))
 def test_figures_of_many_pages(protocol, pairs):
     result = scored(pairs, protocol).figures
@@ -77,7 +77,7 @@ def test_figures_of_many_pages(protocol, pairs):
         assert (result["fuzzy"], result["cer"]) == (expected["fuzzy"], expected["cer"])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20)
 @given(page=pages())
 def test_counting_and_explaining_agree(page):
     for protocol in PROTOCOLS:
@@ -91,7 +91,7 @@ def test_counting_and_explaining_agree(page):
         assert item["values"] == sum(len(reference) for reference, _ in texts)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20)
 @given(page=pages())
 def test_the_page_s_statistics_are_those_that_are_declared(page):
     metric = AvisblattCer()

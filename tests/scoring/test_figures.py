@@ -1,13 +1,13 @@
 """What metrics declare of their figures, held against what they give."""
 
 import json
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from hdbench import scoring
 from hdbench.errors import HdbenchError
 from hdbench.scoring import METRICS, check_headline, make_metric
 from hdbench.scoring.metric import OUTCOMES, figure_of
@@ -153,20 +153,21 @@ class Bare(ZettelF1):
         ("mine = os:path", "must be a class derived from hdbench.scoring.metric.Metric"),
     ],
 )
-def test_another_package_brings_a_metric(tmp_path, entry, told):
+def test_another_package_brings_a_metric(tmp_path, monkeypatch, entry, told):
     (tmp_path / "theirs.py").write_text(PLUGIN)
     about = tmp_path / "theirs-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
     (about / "entry_points.txt").write_text(f"[hdbench.metrics]\n{entry}\n")
-    code = (
-        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "from hdbench.errors import HdbenchError\n"
-        "from hdbench.scoring import make_metric\n"
-        "print(make_metric('zettel_f1').name)\n"
-        "try:\n    print(make_metric('mine').name)\nexcept HdbenchError as error:\n    print(error)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    own, said = done.stdout.splitlines()
-    assert own == "zettel_f1"  # whatever another package has wrong
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "theirs", raising=False)
+    scoring._all.cache_clear()
+    try:
+        assert make_metric("zettel_f1").name == "zettel_f1"  # whatever another package has wrong
+        said = make_metric("mine").name
+    except HdbenchError as error:
+        said = str(error)
+    finally:
+        scoring._all.cache_clear()
+        sys.modules.pop("theirs", None)
     assert told in said

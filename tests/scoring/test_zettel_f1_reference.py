@@ -52,13 +52,12 @@ def counts(metric, answer, truth):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20)
 @given(card=cards())
 def test_records_of_every_shape(protocol, card):
     assert counts(ZettelF1(protocol), *card) == naive.counts(*card, protocol)
 
 
-@settings(max_examples=100, deadline=None)
 @given(item=like_path_items(), seed=st.integers(0, 99))
 def test_no_two_fields_are_one_whatever_their_keys_are(item, seed):
     answer, truth = item
@@ -69,14 +68,14 @@ def test_no_two_fields_are_one_whatever_their_keys_are(item, seed):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20)
 @given(card=cards(odd_keys))
 def test_keys_that_look_like_paths(protocol, card):
     assert counts(ZettelF1(protocol), *card) == naive.counts(*card, protocol)
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20)
 @given(card=cards(), threshold=st.floats(0, 1))
 def test_any_threshold(protocol, card, threshold):
     metric = ZettelF1(protocol, threshold=threshold)
@@ -84,7 +83,7 @@ def test_any_threshold(protocol, card, threshold):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20)
 @given(truth=objects(odd_keys))
 def test_an_unanswered_card(protocol, truth):
     metric = ZettelF1(protocol)
@@ -93,7 +92,7 @@ def test_an_unanswered_card(protocol, truth):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20)
 @given(pairs=st.lists(cards(), min_size=1, max_size=20))
 def test_figures_of_many_cards(protocol, pairs):
     metric = ZettelF1(protocol)
@@ -106,7 +105,7 @@ def test_figures_of_many_cards(protocol, pairs):
     assert result["f1_macro"] == pytest.approx(macro, abs=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20)
 @given(card=cards(odd_keys))
 def test_counting_and_explaining_agree(card):
     answer, truth = card

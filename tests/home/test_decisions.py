@@ -50,6 +50,10 @@ class Opened:
         content = urlencode(fields)
         return self.client.post(f"/{self.key}/{form}", content=content, headers=HERE)
 
+    def upload(self, kind, content):
+        address = f"/{self.key}/finish/upload/{kind}?name=a.xml"
+        return self.client.post(address, content=content, headers=HERE).json()
+
     def page(self, name):
         """A page once nothing goes on in the background."""
         until(lambda: "data-live" not in self.get(name).text, "the work behind a page")
@@ -347,20 +351,19 @@ def test_what_comes_too_early_is_refused(cards):
 
 def put_into_own_records(cards, finished):
     """Put values into one record of a library; then nothing is said in green after a failure."""
-    into = {"group": "into", "form": "marcxml"}
+    into = {"group": "into", "form": "marcxml", "replace:245": "on"}
     assert "drop your records first" in alert(cards.send("finish/write", **into))
     own = (
         "<collection><record><leader>00000cam a2200000 c 4500</leader>"
-        "<controlfield tag='001'>0000</controlfield></record></collection>"
+        "<controlfield tag='001'>0000</controlfield><datafield tag='245' ind1=' ' ind2=' '>"
+        "<subfield code='a'>Alt</subfield></datafield></record></collection>"
     )
-    mapping = "marc: {245: '$a{title}'}\n"
-    for group, content in (("records", own), ("into", mapping)):
-        address = f"/{cards.key}/finish/mapping/{group}?name=a.xml"
-        assert cards.client.post(address, content=content, headers=HERE).json() == {}
+    assert cards.upload("records", own) == {}
     cards.send("finish/write", **into)
     page = cards.page("finish")
     assert "1 of your 1 records changed" in page.partition('class="note"')[2]
-    assert "0000,0000,245" in cards.get("finish/files/changed_fields.csv").text
+    assert "0000,0000,245,## $aAlt" in cards.get("finish/files/changed_fields.csv").text
+    assert " · Title" in page.partition('name="replace:245" checked')[2][:20]
     (finished / "records.xml").write_text("mine")
     refused = cards.send("finish/write", **into)
     assert "records.xml: was edited after it was delivered" in alert(refused)
@@ -368,7 +371,7 @@ def put_into_own_records(cards, finished):
     (finished / "records.xml").unlink()
 
 
-def test_mapping_is_kept_and_files_are_plain_ones(cards):
+def test_mapping_is_chosen_and_files_are_plain_ones(cards):
     cards.plan()
     cards.read()
     cards.send("decide/learn")
@@ -376,27 +379,52 @@ def test_mapping_is_kept_and_files_are_plain_ones(cards):
     cards.read()
     cards.send("decide/apply", control="10")
     cards.page("decide")
-    assert "drop a mapping first" in alert(cards.send("finish/write", group="columns", form="csv"))
     assert "no such form" in alert(cards.send("finish/write", group="table", form="marcxml"))
-    mapping = 'dublin-core: {title: "{title}", creator: "{author}"}\n'
-    for group, answer in (("dublin-core", {}), ("table", {"error": "takes no mapping"})):
-        kept = cards.client.post(
-            f"/{cards.key}/finish/mapping/{group}?name=dc.yaml", content=mapping, headers=HERE
-        )
-        assert kept.json() == answer
-    cards.send("finish/write", group="dublin-core", form="dublin-core")
+    truth = cards.cards.truth("0000")
+    chosen = {
+        "goes:title": "title",
+        "goes:author": "description",
+        "goes:year": "",
+        "goes:place": "title",
+    }
+    query = urlencode(chosen | {"group": "dublin-core"})
+    preview = cards.get(f"finish?{query}").text.partition('id="preview-dublin-core"')[2]
+    assert (
+        f"<dt><code>description</code></dt><dd>{truth['author']}</dd>"
+        in preview.partition("0001")[0]
+    )
+    assert "Year (no place in the mapping)" in preview.partition("0001")[0]
+    mapping = cards.folder / "mapping.yaml"
+    assert not mapping.exists()
+    assert (
+        cards.send("finish/write", group="dublin-core", form="dublin-core", **chosen).status_code
+        == 200
+    )
     cards.page("finish")
-    first = json.dumps(cards.cards.truth("0000")["title"], ensure_ascii=False).strip('"')
-    assert first in cards.get("finish/files/records.dc.xml").text
+    written = cards.get("finish/files/records.dc.xml").text.partition("</oai_dc:dc>")[0]
+    assert f"<dc:title>{truth['title']}</dc:title>" in written
+    assert f"<dc:title>{truth['place']}</dc:title>" in written
+    left = cards.get("finish/files/not_in_records.dc.xml.csv").text
+    assert f"0000,year,{truth['year']},no place in the mapping" in left
     finished = cards.collection.decisions.view().out / "finished"
     put_into_own_records(cards, finished)
-    large = cards.client.post(
-        f"/{cards.key}/finish/mapping/marc?name=marc.yaml", content=b"#" * 2**21, headers=HERE
+    kept = mapping.read_text()
+    assert "description: '{author}'" in kept  # what was chosen for another form stays
+    assert "cannot become 999z" in alert(
+        cards.send("finish/keep", group="marc", **{"goes:title": "999z"})
     )
-    assert large.status_code == 400
-    assert not (finished / "mapping-marc.yaml").exists()
-    cards.send("finish/forget", group="dublin-core")
-    assert not (finished / "mapping-dublin-core.yaml").exists()
+    bad = "dublin-core: {titel: x}"
+    assert "titel: must be one of title" in cards.upload("mapping", bad)["error"]
+    assert "mapping.yaml: the file" in cards.upload("mapping", "#" * 2**21)["error"]
+    assert mapping.read_text() == kept
+    mapping.write_text(bad)
+    assert "titel: must be one of title" in cards.get("finish").text
+    cards.send("finish/forget")
+    assert not mapping.exists()
+    own = 'dublin-core: {title: {text: "{title}", when: {place: [Basel]}}}'
+    assert cards.upload("mapping", own) == {}
+    cards.send("finish/keep", group="dublin-core", **{"goes:title": "title", "goes:year": "date"})
+    assert "place:\n      - Basel" in mapping.read_text()
     (finished / "link.txt").symlink_to("/etc/passwd")
     assert cards.get("finish/files/link.txt").status_code == 400
     assert "link.txt" not in cards.get("finish").text

@@ -91,7 +91,7 @@ def filled_in(page):
 
 
 ANSWERS = '{"id": "0000", "prediction": {"title": "Faust"}}\n'
-MAPPING = 'record: {title: "{title}"}\n'
+MAPPING = 'csv: {Titel: "{title}"}\n'
 
 ACTIONS = {
     "truths": {
@@ -135,8 +135,9 @@ ACTIONS = {
                 for name in (".lock", ".delivery", ".delivery-whole", "changes.jsonl")
             ),
         ),
-        "drop a mapping": (partial(drop, "finish/mapping/dublin-core", "a.yaml", MAPPING),),
-        "drop own records": (partial(drop, "finish/mapping/records", "a.xml", "<collection/>"),),
+        "drop a mapping": (partial(drop, "finish/upload/mapping", "a.yaml", MAPPING),),
+        "choose columns": (lambda page: page.send("finish/keep", group="csv"),),
+        "drop own records": (partial(drop, "finish/upload/records", "a.xml", "<collection/>"),),
         "take in a work list": (filled_in, "/hdb/cards/people/.Zoe.lock"),
     },
 }

@@ -89,7 +89,7 @@ FILES: Sequence[tuple[str, str, Callable[[Collection, Request], Awaitable[Respon
     ("POST", "runs/upload", runs.upload),
     ("GET", "report/{run}/{file:path}", compare.report_file),
     ("GET", "decide/page", decide.signed_page),
-    ("POST", "finish/mapping/{group}", finish.upload),
+    ("POST", "finish/upload/{kind}", finish.upload),
     ("GET", "finish/files/{name}", finish.file),
 )
 """Method, address in a collection, and what answers: files that come and go."""

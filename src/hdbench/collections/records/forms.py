@@ -231,17 +231,26 @@ def _made(
 def shown_record(
     record: FinishedRecord, mapping: RecordMapping, form: MappedForm
 ) -> tuple[list[tuple[str, str]], dict[str, str]] | str:
-    """Return a record as people read it: targets and texts, and what is not in it; or why not."""
+    """Return what becomes of an item's values: targets and texts, and what is in none, and why.
+
+    Args:
+        record: the item and its values.
+        mapping: what goes where.
+        form: the form.
+
+    Returns:
+        Why there is no record if there is none.
+    """
     if form == "marc":
         parts = made_of(record, mapping)
         if isinstance(parts, str):
             return parts
-        lines = [(field.tag, str(field)) for field in parts.fields if field.tag >= "010"]
+        lines = [(field.tag, str(field)) for field in parts.fields if field.names]
         return why_none(parts, record, mapping) or (lines, parts.left)
     made = make_fields(record, mapping, form)
     if isinstance(made, str):
         return made
-    return [(each.target, each.text) for each in made.written if each.text], made.left
+    return [(each.target, each.text) for each in made.written if each.names], made.left
 
 
 def _write_table(

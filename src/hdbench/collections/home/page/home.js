@@ -62,6 +62,18 @@ async function send(drop, files) {
   }
 }
 
+// What was chosen is shown at once in records beside it; the last choice wins.
+let previews = 0;
+for (const form of document.querySelectorAll("form[data-preview]")) {
+  form.addEventListener("input", async () => {
+    const asked = (previews += 1), shown = form.querySelector(".preview");
+    const answer = await fetch(`${form.dataset.preview}?${new URLSearchParams(new FormData(form))}`);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const fresh = page.getElementById(shown.id);
+    if (asked === previews && fresh) shown.replaceChildren(...fresh.childNodes);
+  });
+}
+
 async function renew(kept) {
   const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
   for (const name of ["h1", ".stands", ".path", ".next", "#runs", "#work", "#taken"]) {

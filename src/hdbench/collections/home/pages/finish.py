@@ -3,9 +3,11 @@
 import mimetypes
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import yaml
 from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
@@ -16,7 +18,17 @@ from hdbench.collections.home.decisions import FINISHED, DecisionView
 from hdbench.collections.home.page import Done, HomePage, Visit
 from hdbench.collections.home.stamps import stamp_of
 from hdbench.collections.home.uploads import uploaded
-from hdbench.collections.records.forms import FinishForm, writer_of
+from hdbench.collections.records.choices import (
+    MAPPING,
+    Target,
+    chosen,
+    first_mapping,
+    targets,
+    with_choices,
+)
+from hdbench.collections.records.forms import FinishForm, shown_record, writer_of
+from hdbench.collections.records.left_list import FinishedRecord
+from hdbench.collections.records.mapping import MappedForm, RecordMapping
 from hdbench.collections.records.own_records import CHANGED, OwnRecords
 from hdbench.collections.trust.delivery import (
     CHANGES,
@@ -25,18 +37,22 @@ from hdbench.collections.trust.delivery import (
     read_deliveries,
     read_finished,
 )
-from hdbench.collections.trust.origins import ORIGINS
-from hdbench.common.regular_files import read_at_most
-from hdbench.common.writing import move, write_whole
+from hdbench.collections.trust.origins import ORIGINS, ValueStates
+from hdbench.common.letters import text_of
+from hdbench.common.validation import read_plain_yaml, validate
+from hdbench.common.writing import move, refuse_links, write_whole
 from hdbench.errors import HdbenchError, Message
 
-MAX_MAPPING = 2**20
-"""Maximum number of bytes of a mapping."""
+SHOWN, LOOKED_AT = 3, 50
+"""Number of records beside a mapping: those with the fewest open values among the first ones."""
 
 _OWN = ".own-records"
 """The records that the library has, in the folder of the finished ones."""
 
 _WRITING, _COUNTING = "finish", "deliveries"
+_GOES, _REPLACE = "goes:", "replace:"
+"""Prefixes of the names of the form's fields that say what a field becomes, and of tags that are
+replaced in records of a library."""
 
 
 class FormGroup(NamedTuple):
@@ -45,25 +61,23 @@ class FormGroup(NamedTuple):
     Attributes:
         name: its key in the texts: what it is called, and one sentence about it.
         forms: the forms.
-        mapping: whether a mapping can say what becomes of the fields.
-        needs_mapping: whether there has to be one.
+        part: the part of the mapping that says what goes where; None without one.
         is_into: whether values are put into records that the library has.
     """
 
     name: str
     forms: Sequence[FinishForm]
-    mapping: bool = False
-    needs_mapping: bool = False
+    part: MappedForm | None = None
     is_into: bool = False
 
 
 GROUPS = (
     FormGroup("jsonl", ("jsonl",)),
     FormGroup("table", ("csv", "xlsx")),
-    FormGroup("columns", ("csv",), mapping=True, needs_mapping=True),
-    FormGroup("marc", ("marcxml",), mapping=True),
-    FormGroup("into", ("marcxml",), mapping=True, is_into=True),
-    FormGroup("dublin-core", ("dublin-core",), mapping=True),
+    FormGroup("columns", ("csv",), "csv"),
+    FormGroup("marc", ("marcxml",), "marc"),
+    FormGroup("into", ("marcxml",), "marc", is_into=True),
+    FormGroup("dublin-core", ("dublin-core",), "dublin-core"),
 )
 """All forms of `hdbench trust finish`."""
 
@@ -82,6 +96,34 @@ class WrittenFile(NamedTuple):
     size: int
 
 
+class Choice(NamedTuple):
+    """A field, and what it becomes.
+
+    Attributes:
+        field: its path.
+        example: a value of it; empty if none is known.
+        key: the key of what it becomes; empty for nothing.
+    """
+
+    field: str
+    example: str
+    key: str
+
+
+class PartView(NamedTuple):
+    """A part of the mapping as the page shows it.
+
+    Attributes:
+        choices: the fields.
+        keys: what they can become, how it is shown, and the key of its text; none for a table.
+        records: items and their records: targets and texts, and what is not in it; or why not.
+    """
+
+    choices: list[Choice]
+    keys: list[tuple[str, str, str]]
+    records: list[tuple[str, Any]]
+
+
 def _show(visit: Visit) -> Mapping[str, Any]:
     collection = visit.collection
     view = collection.decisions.view()
@@ -94,17 +136,31 @@ def _show(visit: Visit) -> Mapping[str, Any]:
         "files": [],
         "finished": None,
         "deliveries": None,
-        "mappings": {},
-        "has_own": False,
+        "given": visit.form or visit.query,
+        "mapping_file": collection.folder / MAPPING,
+        "has_mapping": (collection.folder / MAPPING).is_file(),
+        "mapping_problem": "",
+        "parts": {},
     }
     if view.applied is None:
         return shown
     folder = view.out / FINISHED
-    shown["mappings"] = {
-        group.name: _mapping(folder, group.name).is_file() for group in GROUPS if group.mapping
-    }
     shown["has_own"] = (folder / _OWN).is_file()
     shown["folder"] = folder
+    try:
+        value = _mapping(visit, view, visit.form or visit.query)
+        mapping = validate(RecordMapping, value, shown["mapping_file"])
+        samples = _samples(collection, view)
+        parts = {
+            group.part: _part(mapping, group.part, view, samples) for group in GROUPS if group.part
+        }
+        replaced: dict[str, list[str]] = {}
+        for field, target in chosen(mapping, "marc").items():
+            if target.code:
+                replaced.setdefault(target.at[:3], []).append(field)
+        shown |= {"parts": parts, "replaced": replaced, "replace": mapping.replace}
+    except HdbenchError as error:
+        shown["mapping_problem"] = error.message
     if (folder / RECORDS).is_file():
         shown["finished"] = read_finished(folder)
         shown["deliveries"] = collection.background.computed(
@@ -114,6 +170,92 @@ def _show(visit: Visit) -> Mapping[str, Any]:
     return shown
 
 
+def _part(
+    mapping: RecordMapping,
+    form: MappedForm,
+    view: DecisionView,
+    samples: Sequence[FinishedRecord],
+) -> PartView:
+    """Return a part of the mapping, and records that it makes."""
+    assert view.plan is not None  # noqa: S101  `_show` looked
+    become = chosen(mapping, form)
+    choices = []
+    for field in view.plan.fields:
+        values = (text_of(sample.fields[field]["value"]) for sample in samples)
+        key = become[field].key if field in become else ""
+        choices.append(Choice(field, next(filter(None, values), ""), key))
+    usual = targets(form)
+    own = {} if form == "csv" else {target.key: target for target in become.values()}
+    keys = [
+        (key, _shown_key(form, target), f"{form}_{key}" if key in usual else "")
+        for key, target in sorted((own | dict(usual)).items())
+    ]
+    records = [(sample.item, shown_record(sample, mapping, form)) for sample in samples]
+    return PartView(choices, keys, records)
+
+
+def _shown_key(form: MappedForm, target: Target) -> str:
+    if form == "marc":
+        return f"{target.at[:3]} ${target.code}" if target.code else target.at
+    return f"dc:{target.key}"
+
+
+def _samples(collection: Collection, view: DecisionView) -> list[FinishedRecord]:
+    """Return some of the records as they would be written now."""
+    assert view.plan is not None  # noqa: S101  `_show` looked
+    assert view.applied is not None  # noqa: S101
+    dataset = collection.decisions.dataset()
+    states = ValueStates(view.plan, dataset, view.out, view.applied, is_worked=True)
+    first = [
+        FinishedRecord(item, fields) for item, fields, _ in islice(states.of_items(), LOOKED_AT)
+    ]
+    return sorted(first, key=_open_values)[:SHOWN]
+
+
+def _open_values(record: FinishedRecord) -> int:
+    return sum(state["origin"] == "open" for state in record.fields.values())
+
+
+def _mapping(visit: Visit, view: DecisionView, given: Mapping[str, str]) -> dict[str, Any]:
+    """Return the collection's mapping, or one to begin with, with what was chosen on the page.
+
+    Raises:
+        HdbenchError: its file cannot be used.
+    """
+    assert view.plan is not None  # noqa: S101  the caller looked
+    path = visit.collection.folder / MAPPING
+    value: dict[str, Any]
+    if path.is_file():
+        value = read_plain_yaml(path)
+    else:
+        titles = FieldTitles(visit.collection.schema, visit.language)
+        value = first_mapping({field: titles(field) for field in view.plan.fields})
+    validate(RecordMapping, value, path)
+    group = _BY_NAME.get(given.get("group", ""))
+    if group is None or group.part is None:
+        return value
+    if group.is_into:
+        tags = [name.removeprefix(_REPLACE) for name in given if name.startswith(_REPLACE)]
+        return value | {"replace": tags}
+    choices = {
+        name.removeprefix(_GOES): key.strip()
+        for name, key in given.items()
+        if name.startswith(_GOES)
+    }
+    return with_choices(value, group.part, choices, path) if choices else value
+
+
+def _keep(visit: Visit) -> Done:
+    """Keep what was chosen on the page as the collection's mapping."""
+    path = visit.collection.folder / MAPPING
+    value = _mapping(visit, _applied(visit.collection), visit.form)
+    validate(RecordMapping, value, path)
+    text = yaml.safe_dump(value, allow_unicode=True, sort_keys=False, width=100)
+    write_whole(path, text.encode())
+    note = Message("kept in {place}", place=MAPPING)
+    return Done(note, f"finish?group={visit.form.get('group', '')}")
+
+
 def _files(folder: Path) -> list[WrittenFile]:
     """Return the files of the records: plain ones that are not hidden."""
     return [
@@ -121,10 +263,6 @@ def _files(folder: Path) -> list[WrittenFile]:
         for path in sorted(folder.iterdir())
         if not path.name.startswith(".") and path.is_file() and not path.is_symlink()
     ]
-
-
-def _mapping(folder: Path, group: str) -> Path:
-    return folder / f"mapping-{group}.yaml"
 
 
 def _applied(collection: Collection) -> DecisionView:
@@ -142,15 +280,12 @@ def _write(visit: Visit) -> Done:
     form = next((form for form in group.forms if form == wanted), None) if group else None
     if group is None or form is None:
         raise HdbenchError("{form}: no such form", form=wanted[:40])
-    folder = view.out / FINISHED
-    mapping = _mapping(folder, group.name) if group.mapping else None
-    if mapping is not None and not mapping.is_file():
-        if group.needs_mapping:
-            raise HdbenchError("drop a mapping first: it says what becomes of the fields")
-        mapping = None
-    own = folder / _OWN if group.is_into else None
+    own = view.out / FINISHED / _OWN if group.is_into else None
     if own is not None and not own.is_file():
         raise HdbenchError("drop your records first: MARC21 or MARCXML")
+    if group.part:
+        _keep(visit)
+    mapping = collection.folder / MAPPING if group.part else None
     collection.background.start(
         _WRITING, partial(_written, collection, view, form, mapping=mapping, own=own)
     )
@@ -192,28 +327,26 @@ def _written(
 
 
 def _forget_mapping(visit: Visit) -> Done:
-    group = _BY_NAME.get(visit.form.get("group", ""))
-    if group is not None and group.mapping:
-        folder = _applied(visit.collection).out / FINISHED
-        _mapping(folder, group.name).unlink(missing_ok=True)
+    (visit.collection.folder / MAPPING).unlink(missing_ok=True)
     return Done()
 
 
 async def upload(collection: Collection, request: Request) -> Response:
-    """Keep a mapping for the forms that it is for, or a library's own records."""
-    if request.path_params["group"] == "records":
-        folder = _applied(collection).out / FINISHED
-        async with uploaded(request, folder) as given:
-            await to_thread.run_sync(move, given.path, folder / _OWN)
-        return JSONResponse({})
-    group = _BY_NAME.get(request.path_params["group"])
-    if group is None or not group.mapping:
-        raise HdbenchError("takes no mapping")
+    """Keep a mapping, or a library's own records."""
     folder = _applied(collection).out / FINISHED
+    refuse_links(folder, collection.beside)
     async with uploaded(request, folder) as given:
-        data = await to_thread.run_sync(read_at_most, given.path, MAX_MAPPING)
-        await to_thread.run_sync(write_whole, _mapping(folder, group.name), data)
+        if request.path_params["kind"] == "records":
+            await to_thread.run_sync(move, given.path, folder / _OWN)
+        else:
+            await to_thread.run_sync(_keep_file, collection, given.path)
     return JSONResponse({})
+
+
+def _keep_file(collection: Collection, path: Path) -> None:
+    """Keep a file as the collection's mapping, unless it cannot be used."""
+    validate(RecordMapping, read_plain_yaml(path), Path(MAPPING))
+    write_whole(collection.folder / MAPPING, path.read_bytes())
 
 
 async def file(collection: Collection, request: Request) -> Response:
@@ -231,4 +364,4 @@ async def file(collection: Collection, request: Request) -> Response:
     return FileResponse(path, filename=path.name, media_type=media_type)
 
 
-PAGE = HomePage("finish", _show, {"write": _write, "forget": _forget_mapping})
+PAGE = HomePage("finish", _show, {"write": _write, "keep": _keep, "forget": _forget_mapping})

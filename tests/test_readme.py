@@ -4,12 +4,13 @@ import doctest
 import re
 from pathlib import Path
 
-import pytest
 from helpers.pages import blocks
 
 ROOT = Path(__file__).parents[1]
-README = ROOT / "README.md"
-PAGES = [README, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+README, CONTRIBUTING, CHANGELOG = (
+    ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")
+)
+PAGES = [README, CONTRIBUTING, *sorted((ROOT / "docs").glob("**/*.md"))]
 
 
 def current(text):
@@ -40,13 +41,22 @@ def test_the_examples_in_python_run(sample, run_hdbench, monkeypatch):
     assert doctest.DocTestRunner().run(test) == doctest.TestResults(failed=0, attempted=6)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_every_file_it_links_to_is_there(page):
-    links = re.findall(r"\]\(([^)#]+)[^)]*\)|src=\"([^\"]+)\"", page.read_text())
-    paths = [path for link in links for path in link if path and "://" not in path]
-    for path in paths:
-        assert (page.parent / path).exists(), path
+def test_every_file_that_a_page_links_to_is_there_and_every_picture_is_shown():
+    linked = set()
+    for page in PAGES:
+        links = re.findall(r"\]\(([^)#]+)[^)]*\)|src=\"([^\"]+)\"", page.read_text())
+        paths = [path for link in links for path in link if path and "://" not in path]
+        linked |= {(page.parent / path).resolve() for path in paths}
+    assert [path for path in sorted(linked) if not path.exists()] == []
+    assert {*(ROOT / "docs/pictures").iterdir()} - linked == set()
 
 
-def test_the_readme_is_short():
-    assert len(README.read_bytes()) < 10_000
+def test_there_is_little_to_read():
+    pages = [page.stem for page in ROOT.glob("docs/*.md")]
+    german = {page.stem for page in ROOT.glob("docs/de/*.md")}
+    assert len(pages) == 12
+    assert german == {"first-look", "score", "compare", "run"}
+    [newest] = re.findall(r"^## \[.*?(?=^## \[)", CHANGELOG.read_text(), re.M | re.S)[:1]
+    texts = (README.read_text(), CONTRIBUTING.read_text(), newest)
+    sizes = [len(text.encode()) for text in texts]
+    assert all(size < most for size, most in zip(sizes, (10_000, 9_000, 4_000), strict=True)), sizes

@@ -5,8 +5,7 @@ import json
 import pytest
 from PIL import Image
 
-from hdbench.benchmarks.building.media import copy_media
-from hdbench.benchmarks.building.source import folder_source
+from hdbench.benchmarks.building.source import copy_media, folder_source
 from hdbench.collections.new.media import find_media
 from hdbench.collections.truth.media import CollectionMedia
 from hdbench.errors import HdbenchError

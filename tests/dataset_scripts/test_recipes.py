@@ -12,8 +12,8 @@ from helpers.prompt_form import as_the_prompt_asks, fields_of_prompt, fields_of_
 from helpers.results import flat_of
 
 from hdbench.about import installed_folder
-from hdbench.benchmarks.building.media import MEDIA_FOLDERS
 from hdbench.benchmarks.building.recipe import find_recipe, read_registry
+from hdbench.benchmarks.building.source import MEDIA_FOLDERS
 from hdbench.benchmarks.spec import BUILT, HubSource
 from hdbench.common.jsonio import read_jsonl
 from hdbench.scoring import METRICS

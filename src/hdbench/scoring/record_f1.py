@@ -29,8 +29,15 @@ from hdbench.scoring.metric import (
 )
 from hdbench.scoring.options import added_plainly, renamed
 from hdbench.scoring.rates import cached_f1, f1, only_if, plain, ratio, rounded, truncated
-from hdbench.scoring.records.by_path import ByPath, compare_by_path
-from hdbench.scoring.records.compare import Fields, Pair, compare_fields, joined, pairs
+from hdbench.scoring.records.compare import (
+    ByPath,
+    Fields,
+    Pair,
+    compare_by_path,
+    compare_fields,
+    joined,
+    pairs,
+)
 from hdbench.scoring.records.options import DEFAULTS, read_options
 from hdbench.scoring.records.tree import Record, as_written, most_compared, segments_of, take_apart
 

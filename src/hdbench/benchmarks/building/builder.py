@@ -16,11 +16,10 @@ from hdbench.benchmarks.benchmark import EXAMPLE, METADATA
 from hdbench.benchmarks.building.archive import write_archive
 from hdbench.benchmarks.building.card import write_cards
 from hdbench.benchmarks.building.licences import OPEN_LICENCES, UNSTATED
-from hdbench.benchmarks.building.media import MEDIA_FOLDERS, copy_media
 from hdbench.benchmarks.building.metadata import Built, DateColumns, metadata_line
 from hdbench.benchmarks.building.namespace import writing
 from hdbench.benchmarks.building.recipe import SCRIPT, Recipe, load_script
-from hdbench.benchmarks.building.source import SourceFiles
+from hdbench.benchmarks.building.source import MEDIA_FOLDERS, SourceFiles, copy_media
 from hdbench.benchmarks.model_facts import RESULTS
 from hdbench.benchmarks.provenance import Provenance
 from hdbench.benchmarks.spec import PUBLISHED, TRUTH, TRUTHS, BenchmarkSpec

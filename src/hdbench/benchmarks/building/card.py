@@ -12,9 +12,9 @@ import yaml
 from hdbench.benchmarks.agreement import AGREEMENT, Agreement, IntervalEstimate
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.building.licences import UNSTATED
-from hdbench.benchmarks.building.media import MEDIA_FOLDERS
 from hdbench.benchmarks.building.metadata import Built
 from hdbench.benchmarks.building.recipe import Recipe
+from hdbench.benchmarks.building.source import MEDIA_FOLDERS
 from hdbench.benchmarks.markdown import as_code, as_text, fill, markdown_templates
 from hdbench.benchmarks.provenance import AUDITED, BLIND, IMPORTED, Provenance
 from hdbench.benchmarks.spec import MEDIA_KEYS, TRUTH, TRUTHS, BenchmarkSpec

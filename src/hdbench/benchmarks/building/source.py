@@ -1,6 +1,7 @@
-"""The published files that a benchmark is built from, each verified as it is read."""
+"""Published files that a benchmark is built from, verified as they are read; images and PDFs."""
 
 import hashlib
+import io
 import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -8,8 +9,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
+
+from hdbench.common import pdf
 from hdbench.common.cache import user_cache
 from hdbench.common.folder_files import MissingFileError, file_in
+from hdbench.common.pictures import FORMATS
 from hdbench.errors import HdbenchError, Message
 
 SHA256_DIGITS = 64
@@ -162,3 +167,63 @@ def hub_source(repository: str, revision: str) -> SourceFiles:
     except OSError as error:  # all errors of the Hub's client are OSErrors
         raise _not_downloaded(repository, error) from error
     return folder_source(Path(snapshot), {}, within=cache)  # links into the cache
+
+
+# Images and PDFs: checked to be whole, and stored under their sha256
+
+MEDIA_FOLDERS = {"image": "images", "pages": "images", "pdf": "pdf"}
+
+IMAGE_SUFFIXES = {"JPEG": "jpg", "PNG": "png", "TIFF": "tif", "WEBP": "webp"}
+
+
+def copy_media(files: SourceFiles, path: str, folder: Path, kind: str) -> tuple[str, str]:
+    """Copy an image or a PDF from the source into a repository.
+
+    Args:
+        files: the source.
+        path: its path there.
+        folder: the repository.
+        kind: the media column: `image`, `pages` or `pdf`.
+
+    Returns:
+        The copy's path in the repository, and its sha256.
+
+    Raises:
+        MissingFileError: the source lacks it.
+        HdbenchError: it is damaged.
+    """
+    data = files.read(path)
+    place = files.locate(path)
+    suffix = _check_pdf(data, place) if kind == "pdf" else _check_image(data, place)
+    sha256 = hashlib.sha256(data).hexdigest()
+    copy = folder / MEDIA_FOLDERS[kind] / f"{sha256}.{suffix}"
+    copy.write_bytes(data)
+    if hashlib.sha256(copy.read_bytes()).hexdigest() != sha256:
+        raise HdbenchError("{place}: is not what was written: check the disk", place=copy)
+    return f"{copy.parent.name}/{copy.name}", sha256
+
+
+def _check_image(data: bytes, place: Path) -> str:
+    try:
+        with Image.open(io.BytesIO(data), formats=FORMATS) as image:
+            image.load()
+            return IMAGE_SUFFIXES[image.format or ""]
+    except KeyError as error:
+        formats = ", ".join(IMAGE_SUFFIXES)
+        raise HdbenchError(
+            "{place}: not an image that can be used: must be {formats}",
+            place=place,
+            formats=formats,
+        ) from error
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise HdbenchError("{place}: damaged image: {why}", place=place, why=error) from error
+
+
+def _check_pdf(data: bytes, place: Path) -> str:
+    try:
+        with pdf.opened(data) as document:
+            for page in document:
+                page.close()
+    except pdf.PdfError as error:
+        raise HdbenchError("{place}: damaged PDF: {why}", place=place, why=error) from error
+    return "pdf"

@@ -17,7 +17,7 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import Table
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.building.drafts import draft_card
-from hdbench.benchmarks.building.media import MEDIA_FOLDERS
+from hdbench.benchmarks.building.source import MEDIA_FOLDERS
 from hdbench.benchmarks.provenance import COLUMNS, IMPORTED, Provenance
 from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec

@@ -8,7 +8,7 @@ from typing import Any, get_args
 from hdbench.errors import HdbenchError
 from hdbench.scoring.equality import OF_VALUES, Normalizer, normalizer, similarity
 from hdbench.scoring.options import number, one_of, read_digits, read_figures
-from hdbench.scoring.records.by_path import ByPath
+from hdbench.scoring.records.compare import ByPath
 from hdbench.scoring.records.tree import (
     ListMode,
     PathRules,

@@ -5,7 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hdbench.benchmarks.benchmark import METADATA, load_benchmark
-from hdbench.benchmarks.building.checks.description import DESCRIPTION, check_description
+from hdbench.benchmarks.building.checks.description import (
+    DESCRIPTION,
+    check_description,
+    check_texts,
+)
 from hdbench.benchmarks.building.checks.media import MediaFile, check_media
 from hdbench.benchmarks.building.checks.problems import (
     CheckReport,
@@ -15,12 +19,11 @@ from hdbench.benchmarks.building.checks.problems import (
     shown,
 )
 from hdbench.benchmarks.building.checks.rows import RowChecker
-from hdbench.benchmarks.building.checks.texts import check_texts
 from hdbench.benchmarks.building.errata import ERRATA
-from hdbench.benchmarks.building.media import MEDIA_FOLDERS
 from hdbench.benchmarks.building.metadata import metadata_line, next_version
 from hdbench.benchmarks.building.namespace import is_ours
 from hdbench.benchmarks.building.recipe import SCRIPT, find_recipe
+from hdbench.benchmarks.building.source import MEDIA_FOLDERS
 from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.errors import HdbenchError
 

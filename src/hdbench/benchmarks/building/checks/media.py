@@ -15,7 +15,7 @@ from PIL import Image, UnidentifiedImageError
 
 from hdbench.benchmarks.building.checks.problems import Example, Problems
 from hdbench.benchmarks.building.checks.values import RowPlace
-from hdbench.benchmarks.building.media import IMAGE_SUFFIXES, MEDIA_FOLDERS
+from hdbench.benchmarks.building.source import IMAGE_SUFFIXES, MEDIA_FOLDERS
 from hdbench.common import pdf
 from hdbench.common.bounds import MAX_MEDIA_FILE
 from hdbench.common.folder_files import RefusedFileError, file_in

@@ -15,7 +15,7 @@ from hdbench.evaluation.parts import NO_FILE
 from hdbench.evaluation.runs import load_runs
 from hdbench.report.leaderboard import formats
 from hdbench.report.leaderboard.boards import leaderboards
-from hdbench.report.leaderboard.tables import board_table
+from hdbench.report.leaderboard.tables import board_cells
 from hdbench.report.leaderboard.words import notes
 from hdbench.statistics.ranking import Ranks
 
@@ -195,7 +195,7 @@ def test_cost_and_time_are_means_where_they_are_known(here):
     assert reader.item_usd == pytest.approx(3.0 / (24 + 24))
     assert (other.seconds, other.tokens, other.cost_usd) == (None, None, None)
     assert other.item_usd is None
-    costs = {row["cost"].text for row in board_table(board, "en").rows}
+    costs = {row["cost"].text for row in board_cells(board, "en")[2]}
     assert costs == {"", "62.50"}  # 1,000 · 3 USD / 48 items
 
 

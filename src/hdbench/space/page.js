@@ -8,7 +8,7 @@ const put = (old, fresh) => {
     if (!same) continue;
     if (part.getAttribute("role") === "status") {
       if (same.textContent !== part.textContent) same.textContent = part.textContent; // read out
-    } else if (same.innerHTML !== part.innerHTML) same.replaceWith(part.cloneNode(true));
+    } else if (same.tagName !== part.tagName || same.innerHTML !== part.innerHTML) same.replaceWith(part.cloneNode(true));
   }
   const ids = (element) => [...element.children].map((part) => part.id || part.outerHTML).join();
   if (ids(old) !== ids(fresh)) {

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
-from itertools import chain
 from typing import NamedTuple
 
 from markupsafe import Markup, escape
@@ -159,7 +158,7 @@ def table_on_page(
         "about_ranks": escape(about_ranks(board, language)),
         "notes": notes(board, language, titled=True),
         "columns": [(head.name, head.text, FIRST.get(head.name, best)) for head in heads],
-        "signs": dict(chain(*(of_row.items() for of_row in signs))),
+        "signs": any(signs),
         "lines": [
             (
                 cells,
@@ -179,13 +178,12 @@ def table_on_page(
 
 
 def scale_of(board: Board) -> Interval | None:
-    """Return the scale on which all intervals can be drawn; None if there are none."""
+    """Return the scale of all intervals, from 0 to 1 or as far as one reaches; None without any."""
     ends = [
         each for each in (*(row.interval for row in board.rows), _people_interval(board)) if each
     ]
-    low = min((interval.low for interval in ends), default=0.0)
-    high = max((interval.high for interval in ends), default=0.0)
-    return Interval(low, high) if low < high else None
+    lows, highs = [each.low for each in ends], [each.high for each in ends]
+    return Interval(min(0.0, *lows), max(1.0, *highs)) if ends else None
 
 
 def people_line(board: Board) -> float | None:

@@ -50,6 +50,16 @@ class Opened:
         content = urlencode(fields)
         return self.client.post(f"/{self.key}/{form}", content=content, headers=HERE)
 
+    def accept(self):
+        """Accept values, all that is needed before it included."""
+        self.plan()
+        self.read()
+        self.send("decide/learn")
+        self.page("decide")
+        self.read()
+        self.send("decide/apply", control="10")
+        self.page("decide")
+
     def upload(self, kind, content):
         address = f"/{self.key}/finish/upload/{kind}?name=a.xml"
         return self.client.post(address, content=content, headers=HERE).json()
@@ -372,13 +382,7 @@ def put_into_own_records(cards, finished):
 
 
 def test_mapping_is_chosen_and_files_are_plain_ones(cards):
-    cards.plan()
-    cards.read()
-    cards.send("decide/learn")
-    cards.page("decide")
-    cards.read()
-    cards.send("decide/apply", control="10")
-    cards.page("decide")
+    cards.accept()
     assert "no such form" in alert(cards.send("finish/write", group="table", form="marcxml"))
     truth = cards.cards.truth("0000")
     chosen = {

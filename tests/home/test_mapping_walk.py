@@ -19,13 +19,7 @@ def cards(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     made = Cards(tmp_path, cards=80)
     page = Opened(made, tmp_path / "other")
-    page.plan()
-    page.read()
-    page.send("decide/learn")
-    page.page("decide")
-    page.read()
-    page.send("decide/apply", control="10")
-    page.page("decide")
+    page.accept()
     page.home.close()
     return made
 

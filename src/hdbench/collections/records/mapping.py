@@ -377,9 +377,9 @@ def read_mapping(path: Path, form: MappedForm, fields: Iterable[str]) -> RecordM
     mapping = validate(RecordMapping, read_plain_yaml(path), path)
     if not mapping.part(form):
         raise HdbenchError(
-            "{place}: has no {part}: say what goes where, as in {example}",
+            "{place}: has no part {part}: say in it what goes where, as in {example}",
             place=path,
-            part=f"{form}:",
+            part=form,
             example=CARDS,
         )
     known = [ITEM, *fields]

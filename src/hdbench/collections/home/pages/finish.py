@@ -238,9 +238,7 @@ def _mapping(visit: Visit, view: DecisionView, given: Mapping[str, str]) -> dict
         tags = [name.removeprefix(_REPLACE) for name in given if name.startswith(_REPLACE)]
         return value | {"replace": tags}
     choices = {
-        name.removeprefix(_GOES): key.strip()
-        for name, key in given.items()
-        if name.startswith(_GOES)
+        field: given[_GOES + field].strip() for field in view.plan.fields if _GOES + field in given
     }
     return with_choices(value, group.part, choices, path) if choices else value
 

@@ -144,8 +144,8 @@ def test_bars_are_as_long_as_the_counts(report):
     bars = re.findall(r'class="(right|wrong|lacking|added)" x="([\d.]+)" width="([\d.]+)"', title)
     # Of four, two are right, one is another value, which counts once, and one is not there.
     assert bars == [
-        *(("right", "0", "50.0"), ("wrong", "50.0", "25.0")),
-        *(("lacking", "75.0", "25.0"), ("added", "100.0", "0.0")),
+        *(("right", "0.00", "50.00"), ("wrong", "50.00", "25.00")),
+        *(("lacking", "75.00", "25.00"), ("added", "100.00", "0.00")),
     ]
 
 

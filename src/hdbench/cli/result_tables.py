@@ -1,6 +1,6 @@
 """A result as tables for a terminal."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
@@ -13,7 +13,6 @@ from hdbench.cli.terminal import (
     print_marked,
     shown,
 )
-from hdbench.common.display.cells import Column
 from hdbench.common.display.table import Table
 from hdbench.common.display.terminal import print_table
 from hdbench.common.printing import MAX_NOTE, printable
@@ -22,7 +21,14 @@ from hdbench.errors import Message
 from hdbench.evaluation.by_column import ByColumn, Group, GroupDifference
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.summary import ResultSummary
-from hdbench.evaluation.tables import fields_table, reading_table, violations_table, worst_table
+from hdbench.evaluation.tables import (
+    differences_table,
+    equal_table,
+    fields_table,
+    reading_table,
+    violations_table,
+    worst_table,
+)
 from hdbench.evaluation.warning_texts import in_words
 
 MAX_FIELDS = 40
@@ -72,7 +78,7 @@ def print_result(
     for line in (" ".join(filter(None, first)), summary.resources, summary.estimated):
         if line:
             print_line(console, line)
-    print_table(console, summary.table, summary.language)
+    print_table(console, summary.table.without(["direction"]), summary.language)
     direction = "higher is better" if result.higher_is_better else "lower is better"
     line = localized(
         "primary metric: {headline}, {direction}",
@@ -128,7 +134,10 @@ def print_under(console: Console, results: Mapping[str, Result]) -> None:
         | {name: other.rates.get(figure.name) for name, other in others}
         for figure in ResultSummary(result).figures
     ]
-    _print(console, _with_differences(Message("Under other rules"), rows, first))
+    _print(
+        console,
+        differences_table(Message("Under other rules"), rows, {name: name for name in results}),
+    )
     for name, other in others:
         text = printable(f"{name}: {other.signature}", MAX_NOTE)
         console.print(Text(text.plain, "dim"), soft_wrap=True)
@@ -142,12 +151,7 @@ def print_by_identifier(console: Console, result: Result, totals: Mapping[str, A
         result: the result without that.
         totals: from `hdbench.evaluation.by_identifier`.
     """
-    rows = [
-        {"figure": name, "value": result.rates[name], "equal": value}
-        for name, value in totals["figures"].items()
-    ]
-    title = Message("Values with the same identifier as equal")
-    _print(console, _with_differences(title, rows, "value"))
+    _print(console, equal_table(result.rates, totals["figures"]))
     console.print(
         localized(
             "values of the answers with an identifier: {identified:,}; written otherwise than in "
@@ -156,17 +160,6 @@ def print_by_identifier(console: Console, result: Result, totals: Mapping[str, A
             equated=totals["equated"],
         )
     )
-
-
-def _with_differences(title: str, rows: Sequence[dict[str, Any]], first: str) -> Table:
-    """Return a table of figures under several rules, and their differences from the first."""
-    columns = [Column("figure", "name", Message("figure")), Column(first, "figure")]
-    for name in [each for each in rows[0] if each not in ("figure", first)]:
-        difference = f"{name} - {first}"
-        columns += [Column(name, "figure"), Column(difference, "difference", Message("difference"))]
-        for row in rows:
-            row[difference] = None if row[name] is None else row[name] - row[first]
-    return Table(rows, columns, title)
 
 
 def _print(console: Console, table: Table, most: int | None = None) -> None:

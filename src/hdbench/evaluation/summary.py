@@ -193,13 +193,14 @@ class ResultSummary:
     def table(self) -> Table:
         """The same as a table, each with its interval or its range over single items."""
         rows = [
-            {"figure": figure.name, "value": figure.value}
+            {"figure": figure.name, "value": figure.value, "direction": direction_of(figure)}
             | {end: figure.ends and getattr(figure.ends, end) for end in ("low", "high")}
             for figure in self.figures
         ]
         columns = [
             Column("figure", "name", Message("figure")),
             Column("value", "figure", Message("value"), ("low", "high")),
+            Column("direction", "word", Message("direction")),
         ]
         of = INTERVAL if self.result.intervals.why is None else Message("single items")
         return Table(rows, columns, interval=of)
@@ -303,6 +304,18 @@ class ResultSummary:
 
     def _text(self, key: str, **values: object) -> str:
         return _TEXTS.text(key, self.language, **values)
+
+
+def direction_of(figure: Any) -> str:
+    """Return the better direction of a figure; empty if it has none.
+
+    Args:
+        figure: a figure, or None for none.
+    """
+    is_higher_better = getattr(figure, "higher_is_better", None)
+    if is_higher_better is None:
+        return ""
+    return Message("higher is better" if is_higher_better else "lower is better")
 
 
 def _digits(value: float) -> int:

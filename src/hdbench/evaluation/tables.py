@@ -210,6 +210,33 @@ def violations_table(violations: Sequence[tuple[str, str, int]]) -> Table:
     )
 
 
+def differences_table(
+    title: str, rows: Sequence[dict[str, Any]], heads: Mapping[str, str]
+) -> Table:
+    """Return a table of figures under several rules, and their differences from the first.
+
+    Args:
+        title: its title.
+        rows: for each figure its name and, by rules, its value; they get the differences.
+        heads: rules → what they are called.
+    """
+    first, *others = heads
+    columns = [Column("figure", "name", Message("figure")), Column(first, "figure", heads[first])]
+    for name in others:
+        difference = Column(f"{name} - {first}", "difference", Message("difference"))
+        columns += [Column(name, "figure", heads[name]), difference]
+        for row in rows:
+            row[difference.name] = None if row[name] is None else row[name] - row[first]
+    return Table(rows, columns, title)
+
+
+def equal_table(rates: Mapping[str, Any], figures: Mapping[str, float]) -> Table:
+    """Return a row for each figure, as it is and with values that share an identifier as equal."""
+    rows = [{"figure": each, "value": rates[each], "equal": figures[each]} for each in figures]
+    heads = {"value": Message("value"), "equal": Message("counted as equal")}
+    return differences_table(Message("Values with the same identifier as equal"), rows, heads)
+
+
 def images_of(dataset: ScoredDataset) -> Mapping[str, Path]:
     """Return id → the item's first image, if the benchmark that was scored against is here."""
     name = dataset.benchmark

@@ -12,21 +12,25 @@ from markupsafe import Markup
 from hdbench.about import YEAR, __version__
 from hdbench.answers.answer import STATUSES
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.display.cells import Drawn
+from hdbench.common.display.marks import mark
+from hdbench.common.display.table import Table
 from hdbench.common.pictures import WIDTH, ItemPicture, pictures
-from hdbench.common.texts import translated, written
+from hdbench.common.texts import decimal, translated, written
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, Group
 from hdbench.evaluation.files import given_options
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.run_info import RunInfo
 from hdbench.evaluation.summary import ResultSummary
+from hdbench.evaluation.tables import equal_table, violations_table
 from hdbench.evaluation.warning_texts import in_words
 from hdbench.report.examples import example_pictures
 from hdbench.report.items import BANDS, ItemView, cut, item_views
 from hdbench.report.rendering import TEXTS, render
 from hdbench.report.truth_errors import truth_error_url
 from hdbench.scoring.metric import INDEX, Outcome, figure_heading
-from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, Intervals
+from hdbench.statistics.bootstrap import MIN_ITEMS, Intervals
 
 MAX_ITEMS = 2_000
 """Maximum number of items shown: the worst ones."""
@@ -77,24 +81,6 @@ class ShownItem(NamedTuple):
     truth_error: str | None
 
 
-class FieldRow(NamedTuple):
-    """A field of the chart.
-
-    Attributes:
-        name: its path, shortened.
-        bar: the parts of its bar, name → share of the bar's length.
-        numbers: the figures beside it.
-        value: how good it is.
-        interval: the interval of that; None if it has none.
-    """
-
-    name: str
-    bar: dict[str, float]
-    numbers: list[str]
-    value: float
-    interval: Interval | None
-
-
 def report_page(
     result: Result,
     benchmark: Benchmark,
@@ -131,11 +117,9 @@ def report_page(
     every = item_views(result.per_item, result.item_errors, result.metric)
     shown = every[:MAX_ITEMS]
     names = list(islice(_fields_with_errors(errors, shown), MAX_FIELDS))
-    rates = result.field_rates()
-    fields = list(_field_rows(result, rates, language))
-    figures = result.metric.field_figures
     titles = benchmark.field_titles(language)
     summary = ResultSummary(result, language, titles=titles)
+    fields = _worst_first(result.fields)
     middle = typical_of([view.id for view in every])
     images = item_pictures(benchmark, [*middle, *(view.id for view in shown)])
     addresses = _truth_errors(benchmark, result, shown, language)
@@ -155,22 +139,25 @@ def report_page(
         summary=summary,
         reached=result.dataset.people,
         floor=floor and floor.rates[result.headline],
+        figures_table=_drawn(summary.table, language),
+        figure_drawings={"figure": ("drawn", _axis(0, 1, language), _marks(summary))},
         by=by,
+        by_table=by and _drawn(by.table, language),
+        by_drawings=by and _marks_of_groups(by, language),
         by_identifier=by_identifier,
-        first_figures=result.rates,
+        equal_table=by_identifier
+        and _drawn(equal_table(result.rates, by_identifier["figures"]), language),
         ranges=translated(by.note, language) if by and by.note else None,
-        by_scale=by and _scale(by),
         small_groups=in_words(**by.warning, language=language) if by and by.warning else None,
         no_interval=_no_interval(result.intervals, language),
         few=MIN_ITEMS,
-        violations=[
-            (cut(field), rule, count) for field, rule, count in summary.violations[:MAX_FIELDS]
-        ],
-        fields=fields[:MAX_FIELDS],
+        violations=violations_table(summary.violations)[:MAX_FIELDS].drawn(language),
+        has_violations=bool(summary.violations),
+        fields=fields and _drawn(fields[:MAX_FIELDS], language),
+        field_drawings=_field_drawings(result, fields[:MAX_FIELDS], language),
+        apart=_apart(fields, language),
+        has_outcomes=any(result.outcomes.values()) or bool(result.metric.set_fields),
         more_fields=max(0, len(fields) - MAX_FIELDS),
-        field_heads=[_head(name, language) for name in next(iter(rates.values()), ())],
-        field_figure=_head(figures[0].name, language) if figures else None,
-        field_intervals=any(field.interval for field in fields),
         has_schema=benchmark.schema is not None,
         classes=errors["classes"],
         classes_by_field=dict(islice(errors["fields"].items(), MAX_FIELDS)),
@@ -202,15 +189,51 @@ def report_page(
     )
 
 
-def _scale(by: ByColumn[Group]) -> Interval | None:
-    """Return the scale that all groups and their intervals have in common; None without one."""
+Drawings = Mapping[str, tuple[str, str, Sequence[str]]]
+"""Column → the class, the head and the drawings of one that is drawn behind it."""
+
+
+def _drawn(table: Table, language: str) -> Drawn:
+    return table.drawn(language, partial(figure_heading, language=language))
+
+
+def _axis(low: float, high: float, language: str) -> Markup:
+    """Return the ends of an axis, as the head of a column of marks."""
+    ends = (decimal(f"{end:.4g}", language) for end in (low, high))
+    spans = Markup("").join(Markup("<span>{}</span>").format(end) for end in ends)
+    return Markup('<span class="ends">{}</span>').format(spans)
+
+
+def _marks(summary: ResultSummary) -> list[Markup]:
+    """Return a mark for each figure that can be drawn on a line from 0 to 1."""
+    people = summary.result.dataset.people
+    return [
+        mark(
+            figure.value,
+            figure.interval.ends if figure.interval else None,
+            *(0, 1),
+            people.value if people and people.headline == figure.name else None,
+        )
+        if figure.is_share
+        else Markup()
+        for figure in summary.figures
+    ]
+
+
+def _marks_of_groups(by: ByColumn[Group], language: str) -> Drawings:
+    """Return a mark for each group, on the scale that all have in common; none without one."""
     ends = [group.judged for group in by.groups if group.judged is not None]
     intervals = [group.interval for group in by.groups if group.interval is not None]
     for interval in intervals:
         ends += interval.ends
     if not intervals or min(ends) == max(ends):
-        return None
-    return Interval(min(ends), max(ends))
+        return {}
+    low, high = min(ends), max(ends)
+    marks = [
+        mark(each.judged, each.interval.ends if each.interval else None, low, high)
+        for each in by.groups
+    ]
+    return {"interval": ("drawn", _axis(low, high, language), marks)}
 
 
 def _label_style(language: str) -> Markup:
@@ -235,14 +258,6 @@ def _label_style(language: str) -> Markup:
 def _sign(text: str) -> str:
     """Return one or two confused characters; a mark without its letter has a circle instead."""
     return "◌" * bool(combining(text[0])) + text
-
-
-_SHORT = {"true_positives": "TP", "false_positives": "FP", "false_negatives": "FN"}
-
-
-def _head(name: str, language: str) -> str:
-    """Return the heading of a figure of fields."""
-    return _SHORT.get(name) or figure_heading(name, language)
 
 
 _PARTS: dict[Outcome, str] = {
@@ -281,33 +296,54 @@ def _outcomes_of_fields(result: Result) -> dict[str, dict[Outcome, int]]:
     }
 
 
-def _field_rows(
-    result: Result, rates: Mapping[str, Mapping[str, Any]], language: str
-) -> Iterator[FieldRow]:
-    """Yield the fields, the worst first; those that no reference has come last."""
+def _value(row: Mapping[str, Any]) -> float:
+    return float(row.get("f1", row.get("accuracy", 0.0)))
+
+
+def _worst_first(fields: Table) -> Table:
+    """Return the fields, the worst first; those that no reference has come last."""
+
+    def order(row: Mapping[str, Any]) -> tuple[bool, float]:
+        counts = [row.get(name) for name in ("true_positives", "false_negatives")]
+        return counts == [0, 0], _value(row)
+
+    return Table(sorted(fields, key=order), fields.columns)
+
+
+def _apart(fields: Table, language: str) -> list[tuple[str, str]]:
+    """Return the worst and the best field with their figures; nothing of fewer than two."""
+    if len(fields) <= 1:
+        return []
+    best = max(reversed(fields), key=_value)
+    return [(row["field"], written(_value(row), 3, language)) for row in (fields[0], best)]
+
+
+def _field_drawings(result: Result, fields: Table, language: str) -> Drawings:
+    """Return a bar for each field, and its interval as a mark, if it has one."""
     outcomes = _outcomes_of_fields(result)
+    bars, marks = [], []
+    for row in fields:
+        counts = outcomes.get(row["field"], {})
+        total = sum(counts.values()) or 1
+        parts = {_PARTS[outcome]: count / total for outcome, count in counts.items()}
+        bars.append(_bar({"right": row["accuracy"]} if "accuracy" in row else parts))
+        ends = None if row["low"] is None else (row["low"], row["high"])
+        marks.append(mark(_value(row), ends, 0, 1) if ends else Markup())
+    drawings = {"field": ("drawn", TEXTS.text("bar", language), bars)}
+    return drawings | {"interval": ("marked", _axis(0, 1, language), marks)}
 
-    def value(numbers: Mapping[str, Any]) -> float:
-        return float(numbers.get("f1", numbers.get("accuracy", 0.0)))
 
-    def order(item: tuple[str, Mapping[str, Any]]) -> tuple[bool, float]:
-        numbers = item[1]
-        counts = [numbers.get(name) for name in ("true_positives", "false_negatives")]
-        return counts == [0, 0], value(numbers)
-
-    for name, numbers in sorted(rates.items(), key=order):
-        if "accuracy" in numbers:
-            bar = {"right": numbers["accuracy"]}
-        else:
-            counts = outcomes.get(name, {})
-            total = sum(counts.values()) or 1
-            bar = {_PARTS[outcome]: count / total for outcome, count in counts.items()}
-        figures = [
-            written(number, 0 if isinstance(number, int) else 3, language)
-            for number in numbers.values()
-        ]
-        interval = result.field_intervals.get(name)
-        yield FieldRow(cut(name), bar, figures, value(numbers), interval)
+def _bar(parts: Mapping[str, float]) -> Markup:
+    """Return the parts of a bar, name → share of its length."""
+    rects, x = Markup('<rect class="scale" width="100" height="10"/>'), 0.0
+    for name, share in parts.items():
+        rect = Markup('<rect class="{}" x="{:.2f}" width="{:.2f}" height="10"/>')
+        rects += rect.format(name, x, 100 * share)
+        x += 100 * share
+    return Markup(
+        '<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">{}'
+        "</svg>"
+    ).format(rects)
 
 
 def _fields_with_errors(errors: Mapping[str, Any], items: Sequence[ItemView]) -> Iterator[str]:

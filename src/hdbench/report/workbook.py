@@ -16,9 +16,9 @@ from hdbench.errors import Message
 from hdbench.evaluation.parts import NO_FILE
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.run_info import NO_RUN, subset_in_words
-from hdbench.evaluation.summary import ResultSummary
+from hdbench.evaluation.summary import ResultSummary, direction_of
 from hdbench.scoring.error_classes import ERROR_CLASSES
-from hdbench.scoring.metric import Figure, figure_of, figure_title
+from hdbench.scoring.metric import figure_of, figure_title
 from hdbench.statistics.bootstrap import Intervals, method_in_words
 
 MAX_ROWS = 100_000
@@ -225,7 +225,7 @@ def _summary(
         interval = intervals.range_of(str(figure))
         ends = [None, None] if interval is None else [interval.low, interval.high]
         title = figure_title(str(figure), language)
-        yield look, [title, value, *ends, say(_direction(figure_of(metric, str(figure))))]
+        yield look, [title, value, *ends, say(direction_of(figure_of(metric, str(figure))))]
     if intervals.why:
         yield _TEXT, [say("no intervals"), summary.no_intervals]
     for name, reason in summary.without_interval.items():
@@ -330,10 +330,3 @@ def csv_files(result: Result) -> dict[str, bytes]:
     items = _without_zeros(result.items)
     tables = {"fields": result.fields, "items": items, "errors": result.errors}
     return {f"{name}.csv": table.to_csv() for name, table in tables.items()}
-
-
-def _direction(figure: Figure | None) -> str:
-    """Return the better direction of a figure; empty if it has none, or for no figure."""
-    if figure is None or figure.higher_is_better is None:
-        return ""
-    return "higher is better" if figure.higher_is_better else "lower is better"

@@ -49,8 +49,8 @@ class Column(NamedTuple):
     Attributes:
         name: its name for programs.
         kind: what its cells are.
-        title: its head for readers, a message or what gives it in a language; without one, the
-            name of a figure.
+        title: its head for readers: a message, what gives it in a language, or the name of a
+            figure, which otherwise is that of the column.
         ends: the names of the columns with both ends of its figure's interval, if it has any.
     """
 
@@ -68,7 +68,9 @@ class Column(NamedTuple):
         """Return its head in a language."""
         if callable(self.title):
             return self.title(language)
-        return translated(self.title, language) if self.title else figures(self.name)
+        if isinstance(self.title, Message):
+            return translated(self.title, language)
+        return figures(self.title or self.name)
 
     def text(
         self, value: Any, language: str, figures: Names = str, fields: Names = str

@@ -34,7 +34,7 @@ _SVG = (
 
 def mark(
     value: float | None,
-    interval: tuple[float, float] | None,
+    interval: Sequence[float] | None,
     low: float,
     high: float,
     line: float | None = None,

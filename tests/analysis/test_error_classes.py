@@ -14,7 +14,6 @@ from hdbench.scoring.error_classes import (
     errors,
     form,
     form_counts,
-    pair,
     summarise,
 )
 from hdbench.scoring.letters_f1 import LettersF1
@@ -169,28 +168,6 @@ def test_similar_missing_and_spurious_persons_become_one_error():
     ]
 
 
-def test_of_several_persons_the_most_similar_two_are_paired():
-    answers = ["Max Beispiel", "Max Beispie", "Anne Muster"]
-    paired = [m for m in pair(letter({"sender_persons": answers})) if m.outcome == "substituted"]
-    assert [(m.reference, m.prediction) for m in paired] == [
-        ("Muster, Anna", "Anne Muster"),
-        ("Beispiel, Max", "Max Beispiel"),
-    ]
-
-
-def test_persons_are_not_paired_across_categories():
-    matches = letter({"receiver_persons": ["Anna Muster"]})
-    assert pair(matches) == matches
-
-
-def test_ads_are_left_as_their_metric_paired_them():
-    metric = AvisblattCer()
-    page = {"advertisements": [{"text": "1. Wein", "tags_section": "Kauf"}]}
-    answer = {"advertisements": [{"text": "1. Wein", "tags_section": "Anderes ganz und gar"}]}
-    found = [error for _, error in errors(explained(metric, answer, page))]
-    assert found == ["invented", "missing"]
-
-
 def test_an_ad_read_wrong_is_classed_with_its_confusions():
     metric = AvisblattCer()
     page = {"advertisements": [{"text": "1. Rother Wein im Keſſel"}]}
@@ -340,16 +317,3 @@ def test_form_is_idempotent(value, field):
     kind = FORMS.get(field)
     once = form(value, kind)
     assert form(once, kind) == once
-
-
-@given(
-    st.lists(st.builds(FieldMatch, FIELDS, st.sampled_from(OUTCOMES), VALUES, VALUES, st.just(0.0)))
-)
-def test_pairing_keeps_every_value(matches):
-    paired = pair(matches)
-    merged = len(matches) - len(paired)
-    outcomes, before = Counter(m.outcome for m in paired), Counter(m.outcome for m in matches)
-    assert outcomes["substituted"] - before["substituted"] == merged
-    assert before["missing"] - outcomes["missing"] == merged
-    assert before["spurious"] - outcomes["spurious"] == merged
-    assert outcomes["correct"] == before["correct"]

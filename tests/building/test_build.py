@@ -1,6 +1,5 @@
 """Building, by the command line, and everything that can be wrong with a source."""
 
-import datetime
 import json
 import os
 import shutil
@@ -9,7 +8,6 @@ import sys
 
 import pytest
 from building.test_errata import SIGNED
-from datasets import load_dataset
 from helpers.waiting import until
 from PIL import Image
 
@@ -195,14 +193,6 @@ def test_a_bad_source_stops_the_build_and_leaves_nothing(spoil, build, published
     assert not (tmp_path / "deep").exists()
 
 
-def test_a_failed_build_leaves_the_earlier_one_as_it_was(build, published, tmp_path):
-    assert build().returncode == 0
-    before = tree(tmp_path / "hdb")
-    break_checksum(published)
-    assert build().returncode == 2
-    assert tree(tmp_path / "hdb") == before
-
-
 @pytest.fixture
 def build_plain(published, tmp_path, run_hdbench):
     """Build somebody's own benchmark, in the plain form, of the given lines."""
@@ -221,12 +211,6 @@ def build_plain(published, tmp_path, run_hdbench):
         return run_hdbench("build", published.recipe, cwd=tmp_path)
 
     return run
-
-
-def test_a_duplicate_id_in_the_plain_form(build_plain):
-    done = build_plain({})
-    assert done.returncode == 0, done.stderr
-    assert_listed(build_plain({}, {}), "the id occurs twice", "line 2, id 1")
 
 
 def test_errata_hold_for_the_plain_form_too(build_plain, published, tmp_path):
@@ -265,21 +249,6 @@ def test_each_row_has_its_published_truth_in_any_source_form(build_plain, tmp_pa
         for row in map(json.loads, lines)
     ]
     assert found == [[truth, truth], [truth, published], [None, None]]
-
-
-@pytest.mark.slow
-def test_text_column_of_dates_only_is_refused(build_plain, tmp_path, monkeypatch):
-    day = {"sent": "1926-02-16"}
-    text, date = "{sent: string}", "{sent: date32}"
-    assert_listed(build_plain(day, columns=text), "sent: begins like a date in every", "date32")
-    assert_listed(build_plain({"id": "1926-02-16"}), "id: begins like a date in every row")
-    undated = {"id": "2", "sent": "undated"}
-    assert build_plain(day, undated, columns=text).returncode == 0
-    shutil.rmtree(tmp_path / "hdb")  # other data under the same version
-    assert build_plain(day, {"id": "2", "sent": None}, columns=date).returncode == 0
-    monkeypatch.chdir(tmp_path)
-    rows = load_dataset("hdb/zettelkatalog", split="test", cache_dir=str(tmp_path / "cache"))
-    assert rows["sent"][:] == [datetime.date(1926, 2, 16), None]
 
 
 def test_a_path_out_of_the_folder_is_refused(published, tmp_path, run_hdbench):
@@ -322,12 +291,6 @@ def test_a_row_without_its_image_stays_and_the_card_says_so(build, published, tm
         timeout=120,
     )
     assert loaded.stdout == "[True, True, False]\n", loaded.stderr
-
-
-def test_a_licence_that_is_not_open_can_be_accepted(build, published):
-    no_licence(published)
-    done = build("--accept-licence")
-    assert done.returncode == 0, done.stderr
 
 
 def test_a_folder_that_hdbench_did_not_make_is_never_replaced(build, tmp_path):

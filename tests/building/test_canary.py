@@ -30,16 +30,3 @@ def test_without_one_the_card_says_nothing_of_it(tmp_path, run_hdbench):
     write_lines(tmp_path / "lines", ROWS)
     assert run_hdbench("build", "./lines", cwd=tmp_path).returncode == 0
     assert "canary" not in (tmp_path / "hdb/lines/README.md").read_text()
-
-
-def test_what_is_no_guid_is_refused(tmp_path, run_hdbench):
-    write_lines(tmp_path / "lines", ROWS, canary="tweet")
-    done = run_hdbench("build", "./lines", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "benchmark.yaml\n  error: canary: " in done.stderr
-
-
-def test_none_of_our_own_benchmarks_has_one():
-    specs = [read_spec(path) for path in RECIPES.glob("*/benchmark.yaml")]
-    assert len(specs) > 8
-    assert {spec.canary for spec in specs} == {None}

@@ -61,11 +61,6 @@ def test_what_is_not_a_placeholder_is_refused_with_its_line(text):
     assert "\n" not in str(refused.value)
 
 
-def test_an_if_without_its_end():
-    with pytest.raises(PlaceholderError, match=r"README\.md:2: \{% if rows %\} has no endif"):
-        fill("\n{% if rows %}", VALUES, CARD)
-
-
 def test_a_card_cannot_grow_without_bound():
     values = {"example": "x" * 2**20}
     tracemalloc.start()

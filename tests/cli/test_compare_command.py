@@ -90,14 +90,6 @@ def test_a_folder_is_compared_without_the_runs_on_other_items(folder, run_hdbenc
     assert pairs.count("not separable") == 3
 
 
-def test_a_folder_is_audited_without_the_runs_on_other_items(folder, run_hdbench):
-    done = run_hdbench("audit", "runs", "--out", "audit.json", cwd=folder)
-    assert (done.returncode, done.stderr.strip()) == (0, LEFT_OUT)
-    found = json.loads((folder / "audit.json").read_text())
-    assert {each["maker"] for each in found["runs"]} == {"antares", "bellatrix", "capella"}
-    assert [(each["field"], each["value"]) for each in found["findings"]] == [("year", 1942)] * 4
-
-
 def test_audit_writes_csv_that_annotate_reads(folder, run_hdbench):
     done = run_hdbench("audit", "runs", "--out", "audit.csv", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -109,13 +101,3 @@ def test_audit_writes_csv_that_annotate_reads(folder, run_hdbench):
     done = run_hdbench("audit", "runs", "--out", "audit.txt", cwd=folder)
     assert (done.returncode, "must end in .csv or .json" in done.stderr) == (2, True)
     assert not (folder / "audit.txt").exists()
-
-
-@pytest.mark.parametrize("named", [("runs", "other/3"), ("runs/0", "runs/3")])
-def test_a_run_that_is_itself_named_is_not_left_out(folder, run_hdbench, named):
-    write_run(
-        folder / "other/3", {"0000": {"prediction": RIGHT}}, model="x/m", run="x", items=["0000"]
-    )
-    done = run_hdbench("compare", *named, cwd=folder)
-    assert done.returncode == 2
-    assert "do not have the same items" in done.stderr

@@ -363,12 +363,6 @@ def test_a_traceback_only_with_debug(run_hdbench, cards):
         assert done.returncode == 1
 
 
-def test_a_result_that_cannot_be_written_is_an_error(score):
-    done = score([{"id": "0000", "prediction": RIGHT}], "--json", "nowhere/result.json")
-    assert done.returncode == 2
-    assert "nowhere/result.json: cannot be written" in done.stderr
-
-
 def test_hostile_answers_print_and_write_harmlessly(score, cards):
     answer = {"\x1b[2J[red]x": "\x1b]0;title\x07‮\ud800[bold]", "year": float("nan")}
     done = score([{"id": "0000", "prediction": answer}], "--json", "result.json", "--details")

@@ -71,18 +71,3 @@ def test_that_no_value_is_accepted_is_a_result(tmp_path, run_hdbench):
     assert "\nMore values to check would not help: " in done.stdout
     assert "\nThis collection cannot be tried again" in done.stdout
     assert "\nnext: hdbench trust apply plan.yaml --out OUT\n" in done.stdout
-
-
-def test_refusals_are_one_line(tmp_path, run_hdbench):
-    ReadCatalogue(tmp_path)
-    for arguments, said in (
-        (["heron", "nowhere"], "nowhere: no such file or folder"),
-        (["heron", "--values", "600"], "--values 600: must be two numbers"),
-        (["heron", "--values", "300+44"], "44 values to verify are too few"),
-        (["heron", "--limit", "0.6"], "--limit 0.6: must be above 0 and at most 0.5"),
-    ):
-        command = ("trust", "plan", "hdb/cards", *arguments, "-o", "refused.yaml")
-        done = run_hdbench(*command, cwd=tmp_path)
-        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
-        assert said in done.stderr
-        assert not (tmp_path / "refused.yaml").exists()

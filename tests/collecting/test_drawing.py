@@ -53,21 +53,6 @@ def test_every_item_has_the_same_chance():
     assert max(times.values()) < 65
 
 
-def test_a_simple_sample_has_one_stratum():
-    drawn, ids, _ = draw(whole(), 30)
-    assert drawn.by == ()
-    assert [(each.values, each.of, each.items) for each in drawn.strata] == [({}, 1000, 30)]
-    assert set(ids.values()) == {0}
-
-
-def test_two_columns_are_crossed_and_years_grouped():
-    found = draw(whole(), 200, by=["type", "year"])
-    first = found.sample.strata[0].values
-    # A fifth of the items is older than 1733, which is 1725 in steps of 25.
-    assert first == {"type": "Dissertation", "year": "< 1725"}
-    assert any("250 different numbers in 5 groups" in note for note in found.notes)
-
-
 @given(st.lists(st.integers(1, 5000), min_size=1, max_size=40), st.data())
 def test_allocations_add_up_and_stay_within_their_strata(sizes, data):
     number = data.draw(st.integers(1, sum(sizes)))

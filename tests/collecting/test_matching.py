@@ -107,13 +107,6 @@ def test_files_find_their_image_by_their_own_name(inside):
         assert notes == [f"{RENAMED}: 2: page/0001.xml (default.jpg), page/0002.xml (default.jpg)"]
 
 
-def test_a_name_in_the_file_counts_more_than_its_own():
-    files = [("0001_p001.xml", "a.jpg"), ("0002_p002.xml", "0001_p001.jpg")]
-    texts, notes = found(files, "a.jpg", "0001_p001.jpg")
-    assert texts == {"a": "0001_p001.xml", "0001_p001": "0002_p002.xml"}
-    assert notes == []
-
-
 @pytest.mark.parametrize("name", ["7.alto.xml", "7.jpg.xml", "7.hocr", "Seite 7.page.xml"])
 def test_endings_of_files_are_no_part_of_their_names(name):
     image = "Seite_7.tif" if "Seite" in name else "007.tif"
@@ -145,10 +138,3 @@ def test_each_image_of_a_box_is_an_item_if_so_wanted():
         "box1_7": {"n": 2},
         "box2_7": {"n": 3},
     }
-
-
-def test_two_files_called_after_the_same_image_are_both_named():
-    files = [("a/0001.xml", None), ("b/0001.xml", None)]
-    message = r"^a/0001.xml: and b/0001.xml: both are called after the image 0001: leave one out"
-    with pytest.raises(HdbenchError, match=message):
-        found(files, "0001.jpg")

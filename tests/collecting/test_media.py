@@ -3,14 +3,11 @@
 import os
 import struct
 import zlib
-from pathlib import Path
 
 import pytest
-from helpers.nested import nested_in
 from PIL import Image
 
-from hdbench.collections.new.media import Page, find_media, safe_name, unwrapped
-from hdbench.collections.new.truth_files import truth_beside
+from hdbench.collections.new.media import Page, find_media
 from hdbench.errors import HdbenchError
 
 
@@ -130,14 +127,6 @@ def test_no_file_of_an_item_is_left_out_in_silence(tmp_path, names, other):
     assert f"has {other} beside other files, and only images can be its pages" in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("item", "name"),
-    [("../../etc/passwd", "etc_passwd"), ("...", "item"), ("a" * 300, "a" * 100), ("ä b", "ä_b")],
-)
-def test_a_name_leads_nowhere(item, name):
-    assert safe_name(item) == name
-
-
 @pytest.mark.parametrize("name", [b"m\xfcller.png", b"m\xfcller/1.png", b"letter/1\xfc.png"])
 def test_a_name_that_is_not_utf_8_is_refused(tmp_path, name):
     path = tmp_path / os.fsdecode(name)
@@ -147,10 +136,3 @@ def test_a_name_that_is_not_utf_8_is_refused(tmp_path, name):
     odd = name if b"/1.png" not in name else name.partition(b"/")[0]
     shown = odd.decode(errors="backslashreplace")
     assert str(caught.value) == f"{tmp_path}/{shown}: its name is not in UTF-8: rename it"
-
-
-def test_folders_within_folders_without_end_are_not_followed(tmp_path):
-    with nested_in(tmp_path):
-        assert truth_beside(Path("a")) is None
-        with pytest.raises(HdbenchError, match="no images here"):
-            find_media(unwrapped(Path("a")))

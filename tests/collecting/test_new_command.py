@@ -39,16 +39,6 @@ def spec(folder, name="letters"):
     return yaml.safe_load((folder / name / "benchmark.yaml").read_text())
 
 
-def test_a_page_that_is_a_link_does_not_get_lost_without_a_word(folder, run_hdbench):
-    (folder / "scans/b4.png").symlink_to("b1.png")
-    os.mkfifo(folder / "scans/b5.png")
-    done = run_hdbench("new", "letters", "scans", "--truth", "t.csv", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    assert "scans: 3 images, 2 with a ground truth" in done.stdout
-    told = "note: 2 links, pipes or devices are left out: b4.png, b5.png: put the files themselves"
-    assert told in done.stdout
-
-
 def test_a_table_becomes_a_benchmark_that_builds(folder, run_hdbench):
     done = run_hdbench("new", "letters", "scans", "--truth", "t.csv", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -438,28 +428,6 @@ def test_a_folder_is_an_item_or_a_box_and_it_is_said_which(folder, run_hdbench):
         for number in (1, 2)
     }
     assert rows(folder, "cards")["box2_0001"]["file_name"] == "images/box2_0001.png"
-
-
-def test_damaged_records_are_left_out_if_asked(folder, run_hdbench):
-    records = []
-    for number in (1, 2, 3):
-        record = pymarc.Record(force_utf8=True)
-        record.add_field(pymarc.Field("001", data=f"b{number}"))
-        title = [pymarc.Subfield("a", f"Titel {number}")]
-        record.add_field(pymarc.Field("245", pymarc.Indicators("1", "0"), title))
-        records.append(record.as_marc())
-    records[1] = records[1].replace(b"Titel", b"Titelblatt")
-    (folder / "r.mrc").write_bytes(b"".join(records))
-    done = run_hdbench("new", "books", "scans", "--truth", "r.mrc", cwd=folder)
-    assert done.returncode == 2
-    where = f"record 2 (at byte {len(records[0])}, 001 b2) has "
-    assert f"r.mrc: {where}" in done.stderr
-    assert not (folder / "books").exists()
-    done = run_hdbench("new", "books", "scans", "--truth", "r.mrc", "--skip-damaged", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    assert f"note: damaged, and left out: {where}" in done.stdout
-    truths = {name: row["ground_truth"] for name, row in rows(folder, "books").items()}
-    assert [truth and truth["title"] for truth in truths.values()] == ["Titel 1", None, "Titel 3"]
 
 
 def test_the_pages_of_a_tiff_become_images(folder, run_hdbench):

@@ -38,12 +38,6 @@ def test_a_damaged_file_counts_as_not_there(cache, tmp_path, damage):
     assert cache.get("a") is None
 
 
-def test_a_file_under_another_name_counts_as_not_there(cache, tmp_path):
-    cache.add("a", b"a text")
-    (tmp_path / "kept/a").rename(tmp_path / "kept/b")
-    assert cache.get("b") is None
-
-
 def test_what_is_too_large_is_neither_kept_nor_read(cache, tmp_path):
     cache.add("a", bytes(1_001))
     assert list((tmp_path / "kept").iterdir()) == []
@@ -58,13 +52,6 @@ def test_what_another_user_owns_is_neither_read_nor_filled(cache, tmp_path, monk
     assert cache.get("a") is None
     with pytest.raises(PermissionError, match="kept: belongs to another user"):
         FileCache(tmp_path / "kept", max_entry=1_000)
-
-
-def test_what_cannot_be_kept_leaves_nothing_behind(cache, tmp_path):
-    (tmp_path / "kept/a").mkdir()  # in the way
-    cache.add("a", b"a text")
-    assert [file.name for file in (tmp_path / "kept").iterdir()] == ["a"]
-    assert cache.get("a") is None
 
 
 def test_several_may_keep_the_same_at_once(cache):

@@ -1,8 +1,6 @@
 """The texts of values, by the rules that decide what agrees and what is right."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hdbench.common.letters import folded, text_of
 
@@ -34,14 +32,6 @@ def test_what_stands_for_nothing_is_empty(value):
 )
 def test_the_text_of_a_value(value, text):
     assert text_of(value) == text
-
-
-@given(st.text())
-def test_folding_ignores_case_and_spaces_only(text):
-    assert folded(folded(text, "ignored"), "ignored") == folded(text, "ignored")
-    lower = text.upper().lower()
-    assert folded(f"  {lower}\n", "ignored") == folded(lower, "ignored")
-    assert folded(text + "x", "ignored") != folded(text, "ignored")
 
 
 def test_folding():

@@ -16,7 +16,7 @@ from helpers.translations import catalogue, extracted, forms
 import hdbench
 from hdbench.common import texts
 from hdbench.common.texts import LANGUAGES, translated
-from hdbench.errors import HdbenchError, Message, shortened
+from hdbench.errors import HdbenchError, Message
 
 ROOT = Path(hdbench.__file__).parent
 OTHERS = [language for language in LANGUAGES if language != "en"]
@@ -158,19 +158,6 @@ def test_a_value_is_never_taken_for_a_message():
     """A file may be called like one of our messages, or have braces in its name."""
     error = HdbenchError("{place}: {why}", place="a PDF", why="{place}")
     assert translated(error.message, "de") == "a PDF: {place}"
-
-
-def test_a_message_of_a_message_is_that_message():
-    kind = Message("{shown} and {more} more", shown="a", more=2)
-    assert (
-        translated(Message(kind), "de")
-        == translated(shortened(list("abc"), 1), "de")
-        == "a und 2 weitere"
-    )
-
-
-def test_a_message_without_a_translation_stays_english():
-    assert translated(Message("{name} is new", name="x"), "de") == "x is new"
 
 
 def test_an_error_crosses_processes_with_its_values():

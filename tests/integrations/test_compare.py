@@ -6,7 +6,6 @@ import openpyxl
 import pytest
 
 from hdbench.answers.answer import Answer
-from hdbench.errors import HdbenchError
 from hdbench.evaluation.items import score_items
 from hdbench.integrations.compare import main, write_similarity_data_to_excel
 from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
@@ -95,16 +94,6 @@ def test_the_figures_are_those_of_the_metric(files):
     assert key_accuracy == result["field_accuracy"]
 
 
-def test_exactly_the_listed_fields_are_averaged(files):
-    accuracy, key_accuracy, detail_data = main(*files, ["pub_time", "title"])
-    assert list(key_accuracy) == ["pub_time", "title"]
-    assert accuracy == pytest.approx((2 / 3 + 0.6) / 2)
-    assert set(detail_data[0]) == {
-        "sha256",
-        *(f"{side}_{key}" for side in ("llm", "benchmark", "similarity") for key in key_accuracy),
-    }
-
-
 def cells(path, value):
     """The cell that holds a value, read back by another program than wrote it."""
     detail = {"sha256": "a", "llm_t": value, "benchmark_t": "x", "similarity_t": 0.25}
@@ -144,17 +133,3 @@ def test_text_stays_text_whatever_it_looks_like(tmp_path, value):
 )
 def test_no_value_breaks_the_file(tmp_path, value, text):
     assert cells(tmp_path / "out.xlsx", value).value == text
-
-
-def test_a_failed_write_leaves_what_was_there(tmp_path):
-    path = tmp_path / "out.xlsx"
-    path.write_text("precious")
-    with pytest.raises(HdbenchError, match="detail_data has no 'similarity_t'"):
-        write_similarity_data_to_excel(["t"], [{"sha256": "a"}], path)
-    assert path.read_text() == "precious"
-    assert [file.name for file in tmp_path.iterdir()] == ["out.xlsx"]
-    with pytest.raises(HdbenchError, match="cannot be written"):
-        write_similarity_data_to_excel(["t"], [], tmp_path / "absent/out.xlsx")
-    write_similarity_data_to_excel(["t"], [], path)
-    assert openpyxl.load_workbook(path).sheetnames == ["similarity", "accuracy"]
-    assert [file.name for file in tmp_path.iterdir()] == ["out.xlsx"]

@@ -107,14 +107,6 @@ def test_the_table_is_understood(desk, made):
     assert {row["script"] for row in rows} == {"Maschine", "Hand", None}
 
 
-def test_check_finds_the_date_among_the_years(desk, made, run_hdbench):
-    done = run_hdbench(*next_command(made.stdout, "look for problems"), cwd=desk)
-    assert done.returncode == 0, done.stderr
-    assert "erscheinungsjahr: is a date where the others are years" in done.stdout
-    assert "id Karte_007" in done.stdout
-    assert "0 errors" in done.stdout
-
-
 def test_the_corrected_table_has_years_as_numbers(desk, made, run_hdbench, tmp_path):
     shutil.copytree(desk / "scans", tmp_path / "scans")
     table = (desk / "wahrheit.csv").read_bytes()
@@ -175,18 +167,6 @@ def test_two_runs_are_scored_and_compared(runs, run_hdbench):
     assert "Modell gut" in done.stdout
 
 
-def test_the_report_is_in_german_with_the_model_s_name(runs, run_hdbench):
-    done = run_hdbench(
-        *("--language", "de", "report", "hdb/karten", "gut.jsonl", "--name", "Modell gut"),
-        *("-o", "bericht"),
-        cwd=runs,
-    )
-    assert done.returncode == 0, done.stderr
-    page = (runs / "bericht/index.html").read_text()
-    assert "Modell gut" in page
-    assert "Referenz" in page
-
-
 def test_answers_with_the_fields_in_another_language_are_matched(runs, run_hdbench):
     def scored(record):
         lines = [
@@ -200,10 +180,3 @@ def test_answers_with_the_fields_in_another_language_are_matched(runs, run_hdben
     done = scored({"colour": "red"})
     assert done.returncode == 2
     assert "the answers share no field with the ground truth: they have colour" in done.stderr
-
-
-def test_what_would_be_published_is_listed(runs, run_hdbench):
-    done = run_hdbench("publish", "hdb", "--dry-run", "--only", "karten", cwd=runs)
-    assert done.returncode == 0, done.stderr
-    assert "hdb/karten (dataset, cc0-1.0, hdbench-1.0.0)" in done.stdout
-    assert "wahrheit.csv" not in done.stdout

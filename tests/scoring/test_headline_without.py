@@ -51,14 +51,6 @@ def test_cards_without_a_field_score_as_if_no_record_had_it(protocol, weights, p
             assert value == pytest.approx(expected[name], abs=1e-12), (field, name)
 
 
-def test_cards_without_a_list_lack_all_its_items():
-    truth = {"title": "a", "subjects": ["x", "y"]}
-    answer = {"title": "a", "subjects": ["x", "?"], "year": 1}
-    rates = without(make_metric("zettel_f1"), [(answer, truth)], "subjects")
-    assert rates["precision_micro"] == 1 / 2  # the title is right, the year spurious
-    assert rates["recall_micro"] == 1.0
-
-
 def test_cards_without_their_only_field_score_zero():
     metric = make_metric("zettel_f1", weights={"year": 0.1})
     rates = without(metric, [({"year": 1}, {"year": 1})] * 3, "year")
@@ -87,20 +79,6 @@ def test_letters_without_a_category_have_rates_of_the_others():
     }
 
 
-def test_letters_are_rounded_under_published_here_too():
-    metric = make_metric("letters_f1", "published")
-    rates = without(metric, [(LETTER_ANSWER, LETTER)], "sender_persons")
-    assert (rates["f1_micro"], rates["f1_macro"]) == (0.8, 0.83)
-
-
-def test_letters_without_what_is_not_scored_score_the_same():
-    metric = make_metric("letters_f1")
-    figures = scored(metric, [(LETTER_ANSWER, LETTER)]).figures
-    rates = without(metric, [(LETTER_ANSWER, LETTER)], "letter_title")
-    assert rates == {name: figures[name] for name in rates}
-    assert next(iter(rates)) == "f1_micro"
-
-
 def test_accuracy_without_a_field_is_the_mean_of_the_others():
     paper = {"kind": "paper", "doi": "1", "title": "a", "author": "b", "pub_time": "1917"}
     ebook = {"kind": "ebook", "isbn": "1", "title": "a"}
@@ -114,17 +92,6 @@ def test_accuracy_without_a_field_is_the_mean_of_the_others():
         "overall_accuracy": pytest.approx((4 / 5 + 5 / 6) / 2)
     }
     assert without(metric, pairs, "doi") == {"overall_accuracy": pytest.approx((3 / 5 + 6 / 7) / 2)}
-
-
-@pytest.mark.parametrize("protocol", ["documented", "published"])
-def test_advertisements_without_unscored_fields_score_the_same(protocol):
-    truth = {"advertisements": [{"date": "1731-01-02", "tags_section": "A", "text": "1. Wein"}]}
-    answer = {"advertisements": [{"date": "1731", "tags_section": "A", "text": "1. Wain"}]}
-    metric = make_metric("avisblatt_cer", protocol)
-    figures = scored(metric, [(answer, truth)]).figures
-    for field in ("advertisements.date", "advertisements.ntokens"):
-        rates = without(metric, [(answer, truth)], field)
-        assert rates == {"fuzzy": figures["fuzzy"], "cer": figures["cer"]}
 
 
 @pytest.mark.parametrize("field", ["advertisements", "advertisements.text", "tags_section"])

@@ -322,7 +322,7 @@ def line(number):
         (b'{"id": 17.5, "prediction": {}}', 'predictions.jsonl:1: needs an "id" that is a text'),
         (b'{"id": 17, "prediction": {}}', "predictions.jsonl: entry 1: hdb/cards has no id '17'"),
         (line(0) + line(1) + line(0), ":3: a second answer for id '0000', the first is "),
-        (line(0) + line(7) + line(8), ":2: hdb/cards has no id '0007' (and 1 more)"),
+        (line(0) + line(7) + line(8), ":2: hdb/cards has no id '0007': is this file for another"),
         (line(0) + '{"id": "Bär"}'.encode("latin-1"), "predictions.jsonl:2: not UTF-8"),
         (b'{"id": "0001", "prediction": ' + b"[" * 100_000, "predictions.jsonl:1: not usable JSON"),
         (b'{"id": "0001", "prediction": ' + b"[" * 101 + b"]" * 101 + b"}", "more than 100 deep"),

@@ -187,7 +187,7 @@ class Bounds(NamedTuple):
     values: int | None = None
 
 
-_NESTED = (dict, list)  # a union takes three times as long
+_NESTED = {dict, list}
 
 
 def number_of_values(answer: Any) -> int:
@@ -197,12 +197,11 @@ def number_of_values(answer: Any) -> int:
         >>> number_of_values({"title": "Stellingen", "pages": [1, 2], "notes": {}})
         4
     """
-    number, left = 1, [answer] if isinstance(answer, _NESTED) else []
-    for node in left:
-        if node:  # counts as what is in it
-            number += len(node) - 1
-            for value in node.values() if isinstance(node, dict) else node:
-                kind = type(value)  # as JSON is read; `isinstance` takes twice as long
-                if kind is dict or kind is list:
-                    left.append(value)
-    return number
+    if type(answer) not in _NESTED:  # as JSON is read; `isinstance` takes twice as long
+        return 1
+    values = answer.values() if type(answer) is dict else answer
+    number = len(answer)
+    for value in values:
+        if type(value) in _NESTED:
+            number += number_of_values(value) - 1
+    return number or 1

@@ -91,13 +91,15 @@ class AnswerReader:
                     place=where,
                     most=self._most,
                 )
-        return answer._replace(
+        return Answer(  # three times as fast as to replace
+            *answer[:4],
             id=item_id,
             text=fields.get("text"),
             markdown=fields.get("markdown", False),
             tokens=fields.get("tokens"),
             seconds=fields.get("seconds"),
             error=fields.get("error"),
+            confidences=answer.confidences,
         )
 
     @property
@@ -192,8 +194,10 @@ class Answers:
         Raises:
             HdbenchError: it cannot be loaded, or the answers so far have more values than allowed.
         """
-        place = AnswerPlace(self._container.where, self.key(item_id))
-        return (reader or self.reader).answer(item_id, self.written(item_id), place)
+        key = self.key(item_id)
+        fields = None if key is None else self._container.load(key)
+        place = AnswerPlace(self._container.where, key)
+        return (reader or self.reader).answer(item_id, fields, place)
 
     def key(self, item_id: str) -> Any:
         """Return the key of the answer to an item in its container; None if there is none."""

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Container, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any
 from urllib.parse import unquote
 
@@ -14,7 +14,7 @@ from hdbench.answers.answer import Answer, Kind, Status, number_of_values
 from hdbench.answers.blocks import Block, Blocks, respelled
 from hdbench.answers.entries import REASONING
 from hdbench.answers.plain_text import answer_in
-from hdbench.answers.schema import CONFIDENCE, AnswerSchema, Place, is_sure_value, leaves_of
+from hdbench.answers.schema import CONFIDENCE, AnswerSchema, is_sure_value, leaves_of
 from hdbench.common.bounds import (
     MAX_CHARACTERS,
     MAX_COMPARED,
@@ -149,7 +149,8 @@ RESPONDS = frozenset({
     "output_tokens",
 })
 SAYS = frozenset({"message", "messages", "error", "errors", "detail", "details", "msg", "refusal"})
-ENVELOPE = CALLS | CALLED_WITH | RESPONDS | SAYS | frozenset({
+SPEAKS = CALLS | CALLED_WITH | RESPONDS | SAYS
+ENVELOPE = SPEAKS | frozenset({
     "status", "code", "type", "reason", "title", "id", "role", "content", "name", "object", "model",
     "created", "created_at", "modelVersion", "responseId", "response", "total_duration", "index",
 })
@@ -191,9 +192,11 @@ def kind_of_object(
         return "prompt"
     if is_template(value):
         return "template"
+    is_error = value.get("type") == "error"
+    if not is_error and SPEAKS.isdisjoint(value):
+        return None
     kind: Kind | None = None
     keys = value.keys()
-    is_error = value.get("type") == "error"
     if keys & CALLS or ("name" in keys and keys & CALLED_WITH):
         kind = "tool_call"
     elif keys & RESPONDS:
@@ -228,22 +231,27 @@ def is_template(value: dict[str, Any]) -> bool:
         >>> is_template({"title": "string", "year": 1924})
         False
     """
-    has_placeholder = False
-    for path, text in islice(leaves_of(value), MAX_LEAVES):
-        if text != 0:
-            if not _is_placeholder(path, str(text)):
-                return False
-            has_placeholder = True
-    return has_placeholder
+    return _of_placeholders(value, "") is True
 
 
-def _is_placeholder(path: Place, text: str) -> bool:
+def _of_placeholders(node: Any, name: str) -> bool | None:
+    """Return whether all values in a node are placeholders; None if there are none."""
+    if not isinstance(node, dict | list):
+        return None if node in (None, "", "null", 0) else _is_placeholder(name, str(node))
+    found = None
+    for key, inner in node.items() if isinstance(node, dict) else zip(repeat(name), node):
+        if (of_placeholders := _of_placeholders(inner, key)) is False:
+            return False
+        found = found or of_placeholders
+    return found
+
+
+def _is_placeholder(name: str, text: str) -> bool:
     """Return whether a text says what belongs in its place, or is the name of its field."""
     if len(text) > MAX_PLACEHOLDER:
         return False
     text = text.strip(" \n{}[]<>").casefold()
-    name = next((part for part in reversed(path) if isinstance(part, str)), "").casefold()
-    return PLACEHOLDER.fullmatch(text) is not None or text.replace(" ", "_") == name
+    return PLACEHOLDER.fullmatch(text) is not None or text.replace(" ", "_") == name.casefold()
 
 
 def kind_of_text(text: str, names: Container[str] = ()) -> Kind:

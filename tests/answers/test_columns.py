@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hdbench.answers.cells import is_blank
-from hdbench.answers.columns import Column, propose
+from hdbench.answers.columns import propose
 from hdbench.answers.field_paths import FieldPath, field_paths
 from hdbench.answers.records import mapped
 from hdbench.answers.schema import AnswerSchema
@@ -158,12 +158,6 @@ def test_the_key_is_the_column_that_names_the_files(files, key):
     assert [title for title, column in found.items() if column.key] == [key]
 
 
-def test_of_two_columns_that_name_the_files_the_one_called_so():
-    made = table("Nr;Dateiname", "1;1.jpg", "2;2.jpg")
-    assert proposal(made, files=["1.jpg", "2.jpg"])["Dateiname"].key
-    assert proposal(made, files=["1.jpg", "2.jpg"])["Nr"].path == "nr"
-
-
 @pytest.mark.parametrize(
     ("cells", "kind", "values"),
     [
@@ -194,63 +188,6 @@ def test_the_kind_of_a_column_is_that_of_all_its_cells(cells, kind, values):
     assert column.kind == kind
     assert column.path == ("feld[]" if kind == "list" else "feld")
     assert [record["feld"] for record in records(made, given={"Nr": "nr"})] == values
-
-
-def test_a_column_of_whole_numbers_that_some_cells_make_text_is_named():
-    made = table("Jahr;Nr", "1912;a", "17.9.1912;2", "1913;c")
-    assert truths(made).notes == [
-        "t.csv: Jahr: cells that are no integer, kept as text: 1, the first is t.csv:3: '17.9.1912'"
-    ]
-
-
-def test_semicolons_divide_short_texts_only():
-    rows = [("", ["Ott; Wyss"]), ("", ["Müller"]), ("", ["Ott; Huber"])]
-    assert records(Table("t", ["A"], rows, []))[0] == {"a": ["Ott", "Wyss"]}
-    rows[1] = ("", ["x" * 61 + "; y"])
-    assert records(Table("t", ["A"], rows, []))[0] == {"a": "Ott; Wyss"}
-    one_in_six = [("", ["a; b"])] * 2 + [("", ["c"])] * 10
-    assert records(Table("t", ["A"], one_in_six, []))[0] == {"a": "a; b"}
-
-
-def test_the_schema_decides_what_a_value_is():
-    paths = [
-        FieldPath("year", "integer", nullable=False),
-        FieldPath("date", "date"),
-        FieldPath("pages", "text"),
-        FieldPath("bound", "boolean"),
-        FieldPath("price", "number"),
-        FieldPath("authors[]", "list"),
-    ]
-    made = table(
-        "year;date;pages;bound;price;authors",
-        "0912;17.9.1912;8;ja;2.50;Ott",
-        "um 1900;1912;9;-;-;Ott | Wyss",
-        ";;-;nein;;",
-    )
-    assert records(made, paths) == [
-        {
-            "year": 912,
-            "date": "1912-09-17",
-            "pages": "8",
-            "bound": True,
-            "price": 2.5,
-            "authors": ["Ott"],
-        },
-        {
-            "year": "um 1900",
-            "date": "1912",
-            "pages": "9",
-            "bound": None,
-            "price": None,
-            "authors": ["Ott", "Wyss"],
-        },
-        {"date": None, "pages": "", "bound": False, "price": None, "authors": []},
-    ]
-    assert truths(made, paths).notes == [
-        "t.csv: year: cells that are no integer, kept as text: 1, the first is t.csv:3: 'um 1900'",
-        "t.csv: date: cells that are no date, kept as text: 1, the first is t.csv:3: '1912'",
-        "t.csv: cells read as empty: 3, the first is t.csv:3, column bound: '-'",
-    ]
 
 
 def test_what_is_given_wins():
@@ -404,18 +341,3 @@ def test_any_bytes_are_a_table_or_refused_in_one_line(data):
     assert all(len(cells) == len(made.header) for _, cells in made.rows)
     columns = propose(made, paths=FIELDS, file_names=["a.jpg"], given={})
     assert [column.title for column in columns] == made.header
-
-
-def test_columns_can_be_written_by_hand():
-    made = table("Datei;Titel", "1.jpg;A")
-    columns = [
-        Column(1, "Titel", "title", "text", key=False, separator=None, example="A"),
-        Column(0, "Datei", None, "text", key=True, separator=None, example="1.jpg"),
-    ]
-    assert mapped(made, columns).truths[0][1:3] == ("1.jpg", {"title": "A"})
-
-
-def test_lists_in_json_make_a_field_of_lists():
-    made = table("Datei;Tags", '1.jpg;["Ehe, Lied", "Zoo"]', "2.jpg;Tiere")
-    found = records(made, files=["1.jpg", "2.jpg"])
-    assert found == [{"tags": ["Ehe, Lied", "Zoo"]}, {"tags": ["Tiere"]}]

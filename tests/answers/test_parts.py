@@ -116,12 +116,6 @@ def test_of_parquet_a_null_is_what_is_not_there(tmp_path):
     }
 
 
-def test_a_table_of_parquet_has_records_too(tmp_path):
-    rows = [{"id": "1", "prediction": {"title": "A", "year": 1924}}]
-    path = write_part(tmp_path / "answers.parquet", rows)
-    assert answers_in(path)[None] == {"1": {"prediction": {"title": "A", "year": 1924}}}
-
-
 def test_a_text_of_parquet_may_be_written_as_bytes(tmp_path):
     table = {
         "id": ["1", "2"],
@@ -245,14 +239,6 @@ def test_nested_columns_of_parquet_are_read(tmp_path, nested):
         "1": "x",
         "2": "y",
     }
-
-
-def test_a_parquet_file_without_rows_is_not_called_too_large(tmp_path):
-    table = pa.table({"id": ["1"], "text": ["x"]}).slice(0, 0)
-    pq.write_table(table, tmp_path / "answers.parquet")
-    assert refused(tmp_path / "answers.parquet") == (
-        f"{tmp_path}/answers.parquet: no predictions in this file: it is empty"
-    )
 
 
 def test_a_row_that_is_larger_than_a_line_is_not_read(tmp_path):

@@ -1,5 +1,3 @@
-import datetime
-
 import openpyxl
 import pytest
 
@@ -45,29 +43,6 @@ def workbook(tmp_path):
     return make
 
 
-def test_a_librarians_csv_in_cp1252_with_semicolons(read):
-    table = read('Dateiname;Verfasser;Jahr\r\n0001.jpg;"Müller; Anna";1912\r\n', "cp1252")
-    assert table.header == ["Dateiname", "Verfasser", "Jahr"]
-    assert table.rows == [("wahrheit.csv:2", ["0001.jpg", "Müller; Anna", "1912"])]
-    assert table.notes == [
-        "wahrheit.csv: not UTF-8, read as cp1252: check that its umlauts are right",
-    ]
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-def test_encodings_and_delimiters(read, encoding, delimiter):
-    rows = ["Datei|Titel", "1.jpg|Über 3,5 Jahre".replace(",", "."), "2.jpg|b"]
-    table = read("\n".join(rows).replace("|", delimiter), encoding)
-    assert table.header == ["Datei", "Titel"]
-    assert [cells for _, cells in table.rows] == [["1.jpg", "Über 3.5 Jahre"], ["2.jpg", "b"]]
-
-
-def test_a_decimal_comma_in_every_row_is_no_delimiter(read):
-    table = read("Datei;Preis\n1.jpg;2,50\n2.jpg;3,50\n")
-    assert table.header == ["Datei", "Preis"]
-
-
 def test_rows_keep_their_places_and_empty_last_ones_are_dropped(read):
     table = read('a;b\n1;"zwei\nZeilen"\n\n;\n2;\n;\n ; \n')
     assert table.rows == [
@@ -92,55 +67,10 @@ def test_separator_line_and_two_line_heading_are_read(read):
     assert table.rows == [("wahrheit.csv:4", ["1.jpg", "1912"])]
 
 
-def test_a_table_of_one_column_has_no_title(read):
-    table = read("Text\nA\nB\n")
-    assert (table.header, len(table.rows)) == (["Text"], 2)
-
-
 def test_columns_without_a_name_or_with_the_name_of_another(read):
     table = read("Datei,Autor,Autor (2),Autor,,,\n1.jpg,A,B,C,,,\n")
     assert table.header == ["Datei", "Autor", "Autor (2)", "Autor (3)"]
     assert table.notes == ["wahrheit.csv:1: columns of the same name are told apart: Autor (3)"]
-
-
-def test_columns_without_a_name(read):
-    table = read("Datei,,Autor,,Jahr\n1.jpg,x,A,,1912\n")
-    assert table.header == ["Datei", "column 2", "Autor", "Jahr"]
-    assert table.rows[0][1] == ["1.jpg", "x", "A", "1912"]
-    assert table.notes == [
-        "wahrheit.csv: columns that have values and no name are called column 2",
-    ]
-
-
-def test_the_cells_of_a_workbook_are_text(workbook):
-    table = read_table(
-        workbook(
-            Hinweise=[["Stand", "Mai"]],
-            Tabelle1=[
-                ["Wahrheit"],
-                ["Dateiname", "Datum", "Jahr", "Preis", "Ja"],
-                ["0001.jpg", datetime.date(1912, 9, 17), 1912.0, 2.5, True],
-                [None, None, None, None, None],
-                ["0002.jpg", None, 1913, None, " x "],
-            ],
-        )
-    )
-    assert table.header == ["Dateiname", "Datum", "Jahr", "Preis", "Ja"]
-    assert table.rows == [
-        (
-            "wahrheit.xlsx: Tabelle1, row 3",
-            ["0001.jpg", "1912-09-17", "1912", "2.5", "true"],
-        ),
-        ("wahrheit.xlsx: Tabelle1, row 4", ["", "", "", "", ""]),
-        ("wahrheit.xlsx: Tabelle1, row 5", ["0002.jpg", "", "1913", "", " x "]),
-    ]
-    assert [note.split(": ")[1:3] for note in table.notes] == [
-        [
-            "only the sheet Tabelle1 was read; not read",
-            "Hinweise (to read another one, hide or delete Tabelle1)",
-        ],
-        ["Tabelle1", "read as a title above the table, not as data"],
-    ]
 
 
 def test_short_rows_under_a_wide_header_count_as_wide(refusal, monkeypatch):

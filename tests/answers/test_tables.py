@@ -81,14 +81,6 @@ def test_an_empty_cell_is_the_empty_value_of_its_field():
     }
 
 
-def test_texts_of_a_list_stand_between_bars():
-    read = table("id,sender_persons\n1,Herr Christ | Christ & Co.|\n2,null\n", LETTERS)
-    assert answers(read) == {
-        "1": {"prediction": {"sender_persons": ["Herr Christ", "Christ & Co."]}},
-        "2": {"prediction": {"sender_persons": ["null"]}},
-    }
-
-
 def test_numbers_and_truth_values_are_read_by_the_schema():
     schema = AnswerSchema(
         {
@@ -123,20 +115,10 @@ def test_a_column_is_known_however_its_name_is_spelled(header):
     }
 
 
-def test_a_whole_number_may_have_the_decimals_of_a_spreadsheet():
-    cells = "id;publication.year\n1;1957,0\n2;1957.00\n3;1957,00\n4;1.000\n5;1957,5\n"
-    years = [f["prediction"]["publication"]["year"] for f in answers(table(cells, CARDS)).values()]
-    assert years == [1957, 1957, 1957, "1.000", "1957,5"]
-
-
 def test_a_column_that_is_no_field_is_named_and_not_used():
     read = table("id,publication.year,Zustand,a" + ".b" * 90 + "\n1,1957,x,z\n", CARDS)
     assert answers(read)["1"]["prediction"] == {"publication": {"year": 1957}}
     assert read.notes == ["answers.csv: columns that are not used: Zustand, a" + ".b" * 19 + "."]
-
-
-def test_a_semicolon_in_a_name_does_not_make_it_the_delimiter():
-    assert answers(table("id,title;a;b;c,text\n1,x,hello\n2,y,hello\n"))["1"]["text"] == "hello"
 
 
 def test_the_line_for_excel_names_the_delimiter():
@@ -299,18 +281,6 @@ def test_one_text_a_page_is_the_answer_of_a_model():
 )
 def test_an_unusable_table_is_refused_in_one_line(text, message):
     assert refusal(text, CARDS) == message
-
-
-def test_fewer_cells_are_empty_ones_and_a_missing_value_too():
-    read = table("id,publication.title,publication.year,,\n1,a\n2,b,#N/A,,\n", CARDS)
-    assert [fields["prediction"]["publication"] for fields in answers(read).values()] == [
-        {"title": "a"},
-        {"title": "b"},
-    ]
-    assert read.notes == [
-        "answers.csv: cells read as empty: 1, the first is answers.csv:3, column publication.year: "
-        "'#N/A'"
-    ]
 
 
 def test_a_table_of_too_many_cells_is_refused():

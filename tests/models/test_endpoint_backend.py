@@ -3,14 +3,12 @@ import gzip
 import itertools
 import json
 import logging
-import multiprocessing
 import os
 import socket
 import subprocess
 import sys
 import threading
 import tracemalloc
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 
 import pypdfium2
@@ -256,19 +254,6 @@ def test_a_server_that_refuses_everything_ends_the_run(question):
     ):
         ask(server, map(question, range(100)))
     assert len(server.requests) < 20
-
-
-def test_whether_answers_keep_the_schema_is_said_by_each(question):
-    texts = ['{"year": 1924}', '{"year": "1924"}', "```json\n{}\n```", "The year is 1924."]
-
-    def respond(_request):
-        return Response(completion(texts[len(server.requests) - 1]))
-
-    with FaultyServer(respond) as server:
-        backend = make_backend(server, decoding=Decoding(schema=True), schema=SCHEMA, concurrency=1)
-        replies = dict(backend.answer(map(question, range(4))))
-    assert all(reply.constrained for reply in replies.values())
-    assert [reply.keeps_schema for reply in replies.values()] == [True, *[False] * 3]
 
 
 def test_only_closed_schema_without_optional_keys_is_strict(question):
@@ -560,15 +545,6 @@ def test_questions_are_taken_only_as_they_can_be_asked(question):
             answered += 1
     assert answered == taken == len(server.requests) == 200
     assert ahead <= 4
-
-
-@pytest.mark.nightly
-def test_memory_does_not_grow_with_the_run(question):
-    # In a new process: pytest and other tests' libraries keep what is logged and warned of.
-    images = [image for number in range(50) for image in question(number).media]
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        few, many = pool.map(peak_memory, [images] * 2, [100, 800])
-    assert many < few + 500_000
 
 
 def peak_memory(images, items):

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from importlib.util import find_spec
 from textwrap import dedent, indent
 
 import pytest
@@ -179,13 +178,6 @@ def test_an_answer_of_got_ocr2_ends_where_its_turn_ends(got):
     assert model.ends == {saved, model.tokenizer.convert_tokens_to_ids("<|im_end|>")}
 
 
-@pytest.mark.nightly
-def test_a_chat_template_beside_got_ocr2_changes_nothing(got, tmp_path):
-    folder = shutil.copytree(got, tmp_path / "with-template")
-    (folder / "chat_template.jinja").write_text("{{ messages[0]['content'][-1]['text'] }}")
-    assert encoded(folder, [1, 2]) == encoded(got, [1, 2])
-
-
 def with_own_processor(tiny_model, folder, method):
     """A copy of a model with a processor of its own, which has another method."""
     shutil.copytree(tiny_model, folder)
@@ -197,23 +189,6 @@ def with_own_processor(tiny_model, folder, method):
     own = {"processor_class": "OwnProcessor", "auto_map": {"AutoProcessor": "own.OwnProcessor"}}
     path.write_text(json.dumps(json.loads(path.read_text()) | own))
     return folder
-
-
-@pytest.mark.nightly
-def test_missing_package_named_only_in_the_cause_is_reported(tiny_model, tmp_path):
-    """As transformers 5.18 has it: it cannot import Gemma 4's processor, and does not say why."""
-    assert not find_spec("timm"), "the tests do without it"
-    method = """
-        @classmethod
-        def from_pretrained(cls, *args, **kwargs):
-            try:
-                import timm
-            except ImportError as error:
-                raise RuntimeError("Could not import a module") from error
-    """
-    folder = with_own_processor(tiny_model, tmp_path / "model", method)
-    with pytest.raises(HdbenchError, match="model: needs timm: install what local models need"):
-        make_backend(folder, trust_remote_code=True)
 
 
 @pytest.mark.nightly

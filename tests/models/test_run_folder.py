@@ -106,16 +106,6 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path):
     assert sorted(each.name for each in (tmp_path / "run").iterdir()) == ["thesis.docx"]
 
 
-def test_failed_answers_are_forgotten_and_others_kept(tmp_path):
-    with opened(tmp_path / "run") as run:
-        run.answers.add({"id": "a", "error": "timeout"})
-        run.answers.add({"id": "b", "text": "{}"})
-        run.answers.add({"id": "c", "text": "half", "error": "cut off"})
-        run.answers.forget_failed()
-        assert run.answers.failed == {"b": False, "c": False}
-    assert [line["id"] for line in lines(tmp_path / "run")] == ["b", "c"]
-
-
 def test_each_sitting_is_kept_with_what_it_ran_on(tmp_path):
     with opened(tmp_path / "run") as run, run.sitting({"device": "cpu"}.copy, 2):
         run.answers.add({"id": "0", "text": "{}"})

@@ -109,8 +109,8 @@ def test_undecodable_image_fails_only_its_own_item(tmp_path):
 def test_noise_that_takes_too_long_is_its_items_error(tmp_path):
     noise = Image.frombytes("L", (1500, 1500), random.Random(0).randbytes(1500 * 1500))
     noise.save(tmp_path / "noise.png")
-    [(_, reply)] = backend(timeout=0.05).answer([Question("a", [tmp_path / "noise.png"])])
-    assert reply.error == "tesseract was stopped after 0.05 seconds"
+    [(_, reply)] = backend(timeout=0.1).answer([Question("a", [tmp_path / "noise.png"])])
+    assert reply.error == "tesseract was stopped after 0.1 seconds"
 
 
 def test_missing_language_data_are_said_with_debians_packages(monkeypatch, tmp_path):

@@ -77,7 +77,6 @@ class WrittenAnswer(TypedDict, total=False):
         usd: what it cost in US dollars, if that is known.
         finish_reason: why the model stopped, such as `stop` or `length`, if known.
         constrained: whether the model was asked to hold the answer to the benchmark's schema.
-        keeps_schema: whether it did; missing in answers of older versions.
         error: in one line, what went wrong if there is no answer.
         reasoning: the model's thoughts, if it wrote nothing else.
         refusal: the model's own words, if it refused to answer.
@@ -93,7 +92,6 @@ class WrittenAnswer(TypedDict, total=False):
     usd: float
     finish_reason: str
     constrained: bool
-    keeps_schema: bool
     error: str | None
     reasoning: str
     refusal: str

@@ -120,18 +120,16 @@ def chosen_sheet(path: Path, name: str) -> ChosenSheet:
     """
     best: tuple[bool, int, str, list[Row], int] = (False, 0, "", [], 0)
     sheets: list[str] = []
-    for sheet in read_sheets(path, name):
-        where = f"{name}: {sheet.name}"
+    for title, cells, merged in read_sheets(path, name):
+        where = f"{name}: {title}"
         rows = [
-            Row(number, Message("{place}, row {number}", place=where, number=number), cells)
-            for number, cells in enumerate(sheet.rows, start=1)
+            Row(number, Message("{place}, row {number}", place=where, number=number), row)
+            for number, row in enumerate(cells, start=1)
         ]
-        filled = sum(not _is_empty(cell) for row in rows for cell in row.cells)
-        if filled:
-            sheets.append(sheet.name)
+        if filled := sum(not _is_empty(cell) for row in cells for cell in row):
+            sheets.append(title)
             has_id = any("id" in map(str.casefold, _texts(row)) for row in rows[:FIRST_ROWS])
-            candidate = (has_id, filled, sheet.name, rows, sheet.merged)
-            best = max(best, candidate, key=lambda sheet: sheet[:2])
+            best = max(best, (has_id, filled, title, rows, merged), key=lambda sheet: sheet[:2])
     _, _, title, rows, merged = best
     return ChosenSheet(title, rows, merged, [sheet for sheet in sheets if sheet != title])
 
@@ -298,11 +296,8 @@ def _find_header(name: str, rows: Sequence[Row]) -> list[Row]:
             place=header.place,
         )
     second = rows[above + 1 : above + 2]
-    return (
-        [header, *second]
-        if second and _has_brackets(_texts(header), _texts(second[0]))
-        else [header]
-    )
+    has_two = second and _has_brackets(_texts(header), _texts(second[0]))
+    return [header, *second] if has_two else [header]
 
 
 def _has_brackets(upper: list[str], lower: list[str]) -> bool:

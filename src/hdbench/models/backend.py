@@ -8,7 +8,7 @@ import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -126,7 +126,6 @@ class Reply:
         seconds: how long it took; in a batch, the batch's time divided by its size.
         finish_reason: why the model stopped, such as `stop` or `length`, if known.
         constrained: whether the model was asked to hold the answer to the benchmark's schema.
-        keeps_schema: whether the answer conforms to the schema, if that was asked for.
         usd: what it cost in US dollars, if the server says so.
         error: in one line, why there is no text.
         reasoning: the model's thoughts, if it wrote nothing else.
@@ -139,7 +138,6 @@ class Reply:
     seconds: float | None = None
     finish_reason: str | None = None
     constrained: bool = False
-    keeps_schema: bool | None = None
     error: str | None = None
     usd: float | None = None
     reasoning: str | None = None
@@ -224,9 +222,9 @@ class Backend(ABC):
         JSON data. A resumed run must have the same settings.
         """
 
-    @abstractmethod
     def hardware(self) -> Mapping[str, Any]:
         """Return the hardware and versions, as JSON data; they may differ between sittings."""
+        return {"cpus": os.cpu_count()}
 
     @abstractmethod
     def answer(self, questions: Iterable[Question], observer: Observer = SILENT) -> Replies:
@@ -252,7 +250,9 @@ class Asker(Protocol):
 
 
 class AskerBackend(Backend):
-    """Asks an `Asker`; an exception of it is its item's error."""
+    """Asks an `Asker`, so many questions at once as it takes; an exception is its item's error."""
+
+    at_once = 1
 
     def __init__(self, asker: Asker, asked: "Asked", prompt: str, schema: Any) -> None:
         super().__init__(asked, prompt, schema)
@@ -262,38 +262,41 @@ class AskerBackend(Backend):
         """Return the model's name, which is all that is known."""
         return {"model": self.asked.model}
 
-    def hardware(self) -> Mapping[str, Any]:
-        """Return the processors."""
-        return {"cpus": os.cpu_count()}
-
-    def answer(
-        self, questions: Iterable[Question], observer: Observer = SILENT
-    ) -> Generator[tuple[str, Reply], None, None]:
+    def answer(self, questions: Iterable[Question], observer: Observer = SILENT) -> Replies:
         """Yield each question's id and reply, in order.
 
         Raises:
             HdbenchError: the first `LOST_IN_A_ROW` items fail, or a reply is none.
         """
         lost = 0
-        for number, question in enumerate(questions, 1):
-            begun = time.monotonic()
-            try:
-                given = self._asker.ask(question._replace(prompt=question.in_prompt(self.prompt)))
-            except Exception as error:
-                reply = Reply(None, error=f"{type(error).__name__}: {error}")
-                lost += 1
-            else:
-                reply = _as_reply(given)
-            if lost == number == LOST_IN_A_ROW:
-                raise HdbenchError(
-                    "{backend}: failed for the first {count} items: {why}",
-                    backend=self.asked.kind.name,
-                    count=lost,
-                    why=reply.error,
-                )
-            if reply.seconds is None:
-                reply = replace(reply, seconds=time.monotonic() - begun)
-            yield question.id, reply
+        pool = ThreadPoolExecutor(self.at_once)
+        try:
+            replies = in_order(pool, self._replied, questions, self.at_once - 1)
+            for number, (item, reply) in enumerate(replies, 1):
+                lost += reply.text is None
+                if lost == number == LOST_IN_A_ROW:
+                    raise HdbenchError(
+                        "{backend}: failed for the first {count} items: {why}",
+                        backend=self.asked.kind.name,
+                        count=lost,
+                        why=reply.error,
+                    )
+                yield item, reply
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _replied(self, question: Question) -> tuple[str, Reply]:
+        begun = time.monotonic()
+        try:
+            given = self._asker.ask(question._replace(prompt=question.in_prompt(self.prompt)))
+        except HdbenchError as error:
+            reply = Reply(None, error=error.message)
+        except Exception as error:
+            reply = Reply(None, error=f"{type(error).__name__}: {error}")
+        else:
+            reply = _as_reply(given)
+        seconds = time.monotonic() - begun if reply.seconds is None else reply.seconds
+        return question.id, replace(reply, seconds=seconds)
 
 
 def _as_reply(given: object) -> Reply:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from httpx2 import Response, codes
-from jsonschema_rs import Draft202012Validator
 
 from hdbench.common.jsonio import parse_json
 from hdbench.errors import Message
@@ -24,8 +23,7 @@ _OPTIONAL = (
 )
 """Parameters that not every model takes, and without which it can be asked all the same."""
 
-_MAX_TOKENS = 2**53
-_MAX_USD = 1e9
+_MOST = 2**53
 
 _UNSUPPORTED = re.compile(
     r"unsupported|not.support|unknown|unrecogni[sz]ed|unexpected|not.permitted|not.allowed|extra|"
@@ -50,14 +48,6 @@ def response_format(schema: dict[str, Any]) -> dict[str, Any]:
             "strict": schema.get("type") == "object" and _is_closed(schema),
         },
     }
-
-
-def keeps(schema: Draft202012Validator, text: str) -> bool:
-    """Return whether a text is JSON that keeps a schema: a server that ignores it does not say."""
-    try:
-        return bool(schema.is_valid(parse_json(text)))
-    except ValueError:
-        return False
 
 
 def read_completion(value: Any, line: Callable[[str], str]) -> Reply:
@@ -184,14 +174,14 @@ def _tokens(usage: Any) -> dict[str, int] | None:
     return {
         name: count
         for name, key in (("input", "prompt_tokens"), ("output", "completion_tokens"))
-        if type(count := counts.get(key)) is int and 0 <= count < _MAX_TOKENS
+        if type(count := counts.get(key)) is int and 0 <= count < _MOST
     } or None
 
 
 def _usd(usage: Any) -> float | None:
     """Return the cost of a request, which OpenRouter, for one, says."""
     cost: Any = _dict(usage).get("cost")
-    return float(cost) if type(cost) in (int, float) and 0 <= cost < _MAX_USD else None
+    return float(cost) if type(cost) in (int, float) and 0 <= cost < _MOST else None
 
 
 def _text(content: Any) -> str | None:

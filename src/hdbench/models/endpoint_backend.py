@@ -14,7 +14,6 @@ import anyio
 import httpx2
 from anyio import to_thread
 from anyio.from_thread import start_blocking_portal
-from jsonschema_rs import Draft202012Validator
 from openai import APIError, APIStatusError, APITimeoutError, AsyncOpenAI, OpenAIError
 
 from hdbench.errors import HdbenchError, Message, escaped, shortened
@@ -31,7 +30,6 @@ from hdbench.models.backend import (
 from hdbench.models.completion import (
     body_of,
     error_in,
-    keeps,
     read_completion,
     refused_parameter,
     response_format,
@@ -68,8 +66,7 @@ class EndpointBackend(Backend):
     Only the parameters that were given are sent, and the schema, unless `asked.schema` is false. A
     parameter that the server refuses is left out, or sent under its other name, as soon as a
     request without it is answered; a server that only streams is asked for a stream. A reply is
-    `constrained` if the schema was sent and not refused, and `keeps_schema` says whether the answer
-    keeps it, as many servers ignore it.
+    `constrained` if the schema was sent and not refused; many servers ignore it.
 
     OpenAI's client repeats requests that fail, and waits as long as the server asks for. A server
     that then still says that it is busy, that its model is being loaded, or that is gone after it
@@ -109,7 +106,6 @@ class EndpointBackend(Backend):
         self._pause, self._patience = pause, patience
         is_held = bool(schema) and asked.schema is not False
         self._format = response_format(schema or {}) if is_held else None
-        self._schema = Draft202012Validator(schema or {}, offline=True)
         self._names: dict[str, str | None] = {}  # refused parameter → its other name
         self._streams = False
         self._first_is_over = False
@@ -281,13 +277,8 @@ class EndpointBackend(Backend):
                 self._observer.notice(refusal)
         self._connected, self._silent_since = True, None
         self._answers += reply.text is not None
-        constrained = "response_format" in sent
-        return dataclasses.replace(
-            reply,
-            seconds=response.elapsed.total_seconds(),
-            constrained=constrained,
-            keeps_schema=keeps(self._schema, reply.text) if constrained and reply.text else None,
-        )
+        seconds = response.elapsed.total_seconds()
+        return dataclasses.replace(reply, seconds=seconds, constrained="response_format" in sent)
 
     def _wait_for(self, error: APIError) -> None:
         """Return if the server may answer later.

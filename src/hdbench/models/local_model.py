@@ -200,10 +200,7 @@ class LocalModel:
             clean_up_tokenization_spaces=False,
         )
         reason = "length" if end is None else "stop"
-        keeps = end is not None if constrained else None
-        return Reply(
-            text, tokens, finish_reason=reason, constrained=constrained, keeps_schema=keeps
-        )
+        return Reply(text, tokens, finish_reason=reason, constrained=constrained)
 
     def _load(self, loader: Any, **options: Any) -> Any:
         # Warnings and bars would tear the run's own progress bar.

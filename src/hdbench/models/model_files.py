@@ -46,18 +46,12 @@ def find_model(model: str, revision: str | None) -> ModelSource:
 
     Args:
         model: the folder's path, or the model's name on the Hub.
-        revision: a branch, tag or commit on the Hub; `main`, if not given.
+        revision: a branch, tag or commit on the Hub; `main`, if not given; a folder has none.
 
     Raises:
         HdbenchError: there is no such model, or it has no safetensors.
     """
     is_folder = Path(model).is_dir()
-    if is_folder and revision:
-        raise HdbenchError(
-            "{place}: a folder has no revisions: leave out {revision}",
-            place=model,
-            revision=revision,
-        )
     folder = Path(model) if is_folder else _download(model, revision)
     if not any(folder.glob("*.safetensors")):
         raise HdbenchError(

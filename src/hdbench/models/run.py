@@ -3,10 +3,9 @@
 import hashlib
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -77,7 +76,6 @@ class RunOutcome:
         answered: for how many something is recorded, in this sitting or before.
         failed: for how many of these only an error is recorded.
         interrupted: whether a person stopped it.
-        schema: of the answers that were to be held to the schema, how many keep it, or do not.
         usd: what the answers cost, in US dollars; None if that is not known.
     """
 
@@ -85,7 +83,6 @@ class RunOutcome:
     answered: int = 0
     failed: int = 0
     interrupted: bool = False
-    schema: Counter[bool] = field(default_factory=Counter)
     usd: float | None = None
 
     def counted(self, answers: Iterable[WrittenAnswer]) -> Iterator[WrittenAnswer]:
@@ -93,8 +90,6 @@ class RunOutcome:
         for answer in answers:
             self.answered += 1
             self.failed += is_failed(answer)
-            if isinstance(keeps_schema := answer.get("keeps_schema"), bool):
-                self.schema[keeps_schema] += 1
             yield answer
 
     def trouble(self) -> Message | None:
@@ -125,14 +120,6 @@ class RunOutcome:
                 )
             )
         lines = [joined(counts)]
-        if self.schema[False]:
-            lines.append(
-                Message(
-                    "answers that were to keep the answer schema: {kept:,} do, {broken:,} do not",
-                    kept=self.schema[True],
-                    broken=self.schema[False],
-                )
-            )
         if self.usd is not None:
             lines.append(Message("price: {usd:.4f} USD", usd=self.usd))
         return lines

@@ -3,26 +3,14 @@
 import dataclasses
 import functools
 import io
-import os
-import time
-from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from typing import Any
 
 from PIL import Image
 
 from hdbench.common import processes
 from hdbench.errors import HdbenchError, Message
-from hdbench.models.backend import (
-    SILENT,
-    Asked,
-    Backend,
-    Observer,
-    Question,
-    Replies,
-    Reply,
-    in_order,
-)
+from hdbench.models.backend import Asked, AskerBackend, Question, Reply
 from hdbench.models.images import load_images
 
 PROGRAM = "tesseract"
@@ -32,7 +20,7 @@ _PACKAGES = Message("tesseract-ocr, tesseract-ocr-deu and tesseract-ocr-script-f
 _AT_ONCE = 30  # seconds for the program to say what it has
 
 
-class TesseractBackend(Backend):
+class TesseractBackend(AskerBackend):
     """OCR by Debian's Tesseract 5: an answer is the plain text of the item's images.
 
     The same image always gets the same answer.
@@ -47,7 +35,8 @@ class TesseractBackend(Backend):
     """
 
     def __init__(self, asked: Asked, prompt: str, schema: dict[str, Any] | None) -> None:
-        super().__init__(asked, prompt, schema)
+        super().__init__(self, asked, prompt, schema)
+        self.at_once = asked.concurrency
         _check_languages()
 
     def settings(self) -> Mapping[str, Any]:
@@ -59,32 +48,15 @@ class TesseractBackend(Backend):
             **dataclasses.asdict(self.asked.limits),
         }
 
-    def hardware(self) -> Mapping[str, Any]:
-        """Return the number of processors."""
-        return {"cpus": os.cpu_count()}
-
-    def answer(self, questions: Iterable[Question], observer: Observer = SILENT) -> Replies:
-        """Yield each question's id and reply, in order.
+    def ask(self, question: Question) -> Reply:
+        """Return the text of an item's images.
 
         Raises:
-            HdbenchError: never; what fails is an item's error.
+            HdbenchError: an image cannot be read, or takes too long.
         """
-        pool = ThreadPoolExecutor(self.asked.concurrency)
-        try:
-            yield from in_order(pool, self._reply, questions, self.asked.concurrency)
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-    def _reply(self, question: Question) -> tuple[str, Reply]:
-        begun = time.monotonic()
-        try:
-            images = load_images(question.media, self.asked.limits)
-            texts = [self._text_on(image) for image in images]
-        except HdbenchError as error:
-            seconds = time.monotonic() - begun
-            return question.id, Reply(None, seconds=seconds, error=error.message)
-        text = "\f".join(texts)  # a page break, as in a text for a ground truth of several pages
-        return question.id, Reply(text, seconds=time.monotonic() - begun, finish_reason="stop")
+        images = load_images(question.media, self.asked.limits)
+        # A page break between them, as in a text for a ground truth of several pages.
+        return Reply("\f".join(map(self._text_on, images)), finish_reason="stop")
 
     def _text_on(self, image: Image.Image) -> str:
         data = io.BytesIO()

@@ -361,18 +361,18 @@ def test_what_comes_too_early_is_refused(cards):
 
 def put_into_own_records(cards, finished):
     """Put values into one record of a library; then nothing is said in green after a failure."""
-    into = {"group": "into", "form": "marcxml", "replace:245": "on"}
+    into = {"group": "into", "form": "marcxml", "replace:245": "on", "match": "bib"}
     assert "drop your records first" in alert(cards.send("finish/write", **into))
     own = (
         "<collection><record><leader>00000cam a2200000 c 4500</leader>"
-        "<controlfield tag='001'>0000</controlfield><datafield tag='245' ind1=' ' ind2=' '>"
+        "<controlfield tag='001'>b0000</controlfield><datafield tag='245' ind1=' ' ind2=' '>"
         "<subfield code='a'>Alt</subfield></datafield></record></collection>"
     )
     assert cards.upload("records", own) == {}
     cards.send("finish/write", **into)
     page = cards.page("finish")
     assert "1 of your 1 records changed" in page.partition('class="note"')[2]
-    assert "0000,0000,245,## $aAlt" in cards.get("finish/files/changed_fields.csv").text
+    assert "0000,b0000,245,## $aAlt" in cards.get("finish/files/changed_fields.csv").text
     assert " · Title" in page.partition('name="replace:245" checked')[2][:20]
     (finished / "records.xml").write_text("mine")
     refused = cards.send("finish/write", **into)
@@ -381,7 +381,18 @@ def put_into_own_records(cards, finished):
     (finished / "records.xml").unlink()
 
 
+def add_column(folder):
+    """Give each card the number that its record has in a library."""
+    with (folder / "benchmark.yaml").open("a") as file:
+        file.write("columns: {bib: string}\n")
+    metadata = folder / "metadata.jsonl"
+    rows = map(json.loads, metadata.read_text().splitlines())
+    lines = [json.dumps(row | {"bib": f"b{row['id']}"}) + "\n" for row in rows]
+    metadata.write_text("".join(lines))
+
+
 def test_mapping_is_chosen_and_files_are_plain_ones(cards):
+    add_column(cards.folder)
     cards.accept()
     assert "no such form" in alert(cards.send("finish/write", group="table", form="marcxml"))
     truth = cards.cards.truth("0000")

@@ -73,8 +73,7 @@ def command(
     known = read_identifiers(identifiers, plan.fields) if identifiers else None
     if match and not own:
         raise HdbenchError("--match: goes with --records")
-    numbers = loaded.column(match) if match else None
-    records = OwnRecords(own, numbers, match or "id") if own else None
+    records = OwnRecords.of(own, loaded, match or "") if own else None
     write = writer_of(form, loaded, plan.fields, applied, mapping, known, records)
     try:
         with in_lines():

@@ -5,11 +5,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from hdbench.benchmarks.authority_files import Identifiers
+from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.collections.records.left_list import LeftList, WrittenRecords, finished_records
-from hdbench.collections.records.mapping import RecordMapping
+from hdbench.collections.records.mapping import ITEM, RecordMapping
 from hdbench.collections.records.marc import (
     MAX_RECORD,
     PROVENANCE,
@@ -47,6 +48,20 @@ class OwnRecords(NamedTuple):
     path: Path
     numbers: Mapping[str, object] | None
     column: str
+
+    @classmethod
+    def of(cls, path: Path, benchmark: Benchmark, match: str) -> Self:
+        """Return the records of a file, each of the item whose number it has.
+
+        Args:
+            path: their file.
+            benchmark: the items.
+            match: the column with these numbers; empty if it is the item's id.
+
+        Raises:
+            HdbenchError: there is no such column.
+        """
+        return cls(path, benchmark.column(match) if match else None, match or ITEM)
 
     def number(self, item: str) -> str:
         """Return the number of an item's record, empty if it has none."""

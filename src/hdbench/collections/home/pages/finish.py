@@ -131,6 +131,7 @@ def _show(visit: Visit) -> Mapping[str, Any]:
         "view": view,
         "groups": GROUPS,
         "origins": ORIGINS,
+        "columns": collection.spec.columns,
         "titles": FieldTitles(collection.schema, visit.language),
         "writing": collection.background.last(_WRITING),
         "files": [],
@@ -285,7 +286,16 @@ def _write(visit: Visit) -> Done:
         _keep(visit)
     mapping = collection.folder / MAPPING if group.part else None
     collection.background.start(
-        _WRITING, partial(_written, collection, view, form, mapping=mapping, own=own)
+        _WRITING,
+        partial(
+            _written,
+            collection,
+            view,
+            form,
+            mapping=mapping,
+            own=own,
+            match=visit.form.get("match", ""),
+        ),
     )
     return Done()
 
@@ -297,11 +307,12 @@ def _written(
     *,
     mapping: Path | None,
     own: Path | None,
+    match: str,
 ) -> Message:
     """Write the records, and return what was written in a sentence."""
     assert view.plan is not None  # noqa: S101  `_applied` looked
     dataset, folder = collection.decisions.dataset(), view.out / FINISHED
-    records = OwnRecords(own, None, "id") if own else None
+    records = OwnRecords.of(own, dataset, match) if own else None
     write = writer_of(form, dataset, view.plan.fields, view.out, mapping, None, records)
     finished, written = finish(view.out, dataset, folder, write)
     if written is None:

@@ -14,7 +14,9 @@ from home.test_decisions import HERE, Opened
 
 from hdbench.collections.home.collection import opened
 from hdbench.collections.trust.control import check_control
-from hdbench.collections.trust.decision import decide
+from hdbench.collections.trust.decision import (
+    decide,
+)
 from hdbench.collections.trust.learning import learn_once
 from hdbench.collections.trust.work_list import take_in
 from hdbench.collections.truth.double import read_double

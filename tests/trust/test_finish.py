@@ -433,27 +433,6 @@ def delivered(folder):
     return files | {"changes.jsonl": at.sub(b"", files["changes.jsonl"])}
 
 
-def test_an_interrupted_delivery_leaves_the_one_before(collection, often):
-    folder = collection.folder / "out/finished"
-    finished(collection)
-    work_off(collection, collection.rest[-1], "title", "Titel")
-    shutil.copytree(folder, folder.with_name("before"))
-    expected_counts = finished(collection)
-    expected = delivered(folder)
-    shutil.rmtree(folder)
-    folder.with_name("before").rename(folder)
-    before = delivered(folder)
-
-    for after in (1, 150, 299):
-        with pytest.raises(KeyboardInterrupt), progress.listening(Interruption(after)):
-            finished(collection)
-        assert delivered(folder) == before
-    again = finished(collection)
-    again.counts.at = expected_counts.counts.at  # when it was begun
-    assert again.counts == expected_counts.counts
-    assert delivered(folder) == expected
-
-
 MARC = """
 marc: {008/07-10: "{year}", 008/35-37: ger, 245|00|: "$a{title}", 264|#1|: "$c{year}"}
 dublin-core: {title: "{title}", date: "{year}"}

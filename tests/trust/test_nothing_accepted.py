@@ -100,24 +100,6 @@ def test_there_is_nothing_to_control(cards):
         values_to_read(control, cards.path)
 
 
-@pytest.mark.slow
-def test_commands_say_what_it_means(cards, run_hdbench):
-    def said(*words):
-        done = run_hdbench("trust", *words, cwd=cards.folder)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    assert "next: hdbench trust apply" in said("decide", cards.path, cards.plan_file)
-    first, read, *others = said("apply", cards.path, cards.plan_file, "-o", "out").splitlines()
-    assert first == (
-        "none of 900 values accepted: those that people have not read are all on the work list, "
-        "and there is nothing to control"
-    )
-    assert read == "checked by people already: 210"
-    assert not any("control" in line for line in others)
-    assert "--only out/worklist.csv" in others[-1]
-
-
 def test_unread_values_are_still_refused(cards):
     readings = readings_in(cards.path)
     shutil.rmtree(cards.path / "people")

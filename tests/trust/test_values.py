@@ -8,7 +8,6 @@ from helpers.planned_cards import TEXT
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.collections.trust.fields import fields_of, texts_of, value_of
-from hdbench.collections.trust.folder import taken_in
 from hdbench.collections.trust.runs import PlannedRun, opened_run, opened_runs
 from hdbench.evaluation.files import answers_sha256
 
@@ -93,26 +92,6 @@ def test_sample_letters_are_read_with_and_without_their_wrapper(samples, tmp_pat
         "T. Klingenberg / R. Aebi",
         "",
     ]
-
-
-@pytest.mark.parametrize(
-    "title",
-    [
-        "Titel",
-        '"decision": "taken"',
-        "{",
-        {"decision": "taken"},
-        [{"value": 1, "decision": "taken", "score": 0.5}],
-    ],
-)
-def test_what_an_answer_says_is_not_taken_for_a_decision(title):
-    fields = {
-        "title": {"value": title, "decision": "taken"},
-        "year": {"value": 1912, "decision": "taken"},
-        "place": {"value": None, "decision": "check"},
-    }
-    line = json.dumps({"id": "0001", "fields": fields}).encode()
-    assert taken_in(line, 3) == 2
 
 
 def test_how_sure_a_model_was_comes_through_a_file(samples, tmp_path):

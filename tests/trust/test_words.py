@@ -1,7 +1,7 @@
 """Decisions and control samples in sentences, each case by hand."""
 
 import pytest
-from helpers.single_values import CUT, DECISION, FAILED, NOTHING, STAGE, made
+from helpers.single_values import DECISION, FAILED, NOTHING, STAGE, made
 
 from hdbench.collections.trust.control import Controlled
 from hdbench.collections.trust.outlook import work_left
@@ -29,25 +29,6 @@ def test_what_is_accepted_comes_first_and_errors_next():
         "(measured while values were read). About 100 of them are wrong, by what was learned.",
         "People have read 900 values already: what they read goes in.",
     ]
-
-
-def test_a_promise_for_each_field_names_the_fields():
-    group = {"fields": ["year"], "cuts": [CUT], "cut": 50_000_000}
-    field = {"year": DECISION["by_field"]["year"] | {"promised": True}}
-    first, *_ = said(made(each_field=True, groups=[group], by_field=field))
-    assert (
-        "at most 5% of the accepted values of each of these fields are wrong, counted to the "
-        "letter: year." in first
-    )
-
-
-def test_what_the_answers_cost_is_said_where_it_is_known():
-    assert said(made(runs_usd=12.345))[-1] == "The models' answers cost 12.35 US dollars."
-    assert not any("cost" in sentence for sentence in said(made()))
-
-
-def test_several_tries_are_named():
-    assert said(made(tries=2))[-1].startswith("The plan provides for 2 tries, which share the risk")
 
 
 def test_where_nothing_is_accepted_it_says_why_and_what_helps():
@@ -118,10 +99,6 @@ def test_whether_to_worry_depends_on_how_much_was_found(rate, beginning):
     assert worry(made(wrong=wrong, warnings=[once])).endswith("before you use it:")
 
 
-def test_where_nothing_is_accepted_nothing_is_to_worry_about():
-    assert worry(made(**NOTHING)).startswith("Not about errors: as nothing is accepted")
-
-
 WARNINGS = [
     ("twins", {"one": "a", "other": "b", "same": 9, "either": 12}, "In 9 of the 12"),
     ("read_once", {"values": 900}, "Each of the 900 values was read by one person only"),
@@ -151,12 +128,6 @@ def test_in_german_nothing_is_left_in_english():
         assert len(english) == len(german)
         assert set(english) & set(german) == set()
         assert worry(decision) != worry(decision, "de")
-
-
-def test_the_pace_says_where_it_comes_from():
-    unknown = STAGE | {"seconds": None}
-    assumed = made(first=unknown, second=unknown | {"values": 600})
-    assert any("12 seconds for each (an assumption" in line for line in said(assumed))
 
 
 def controlled(count, upper, **readings):

@@ -11,7 +11,7 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import PlanPaths, split_benchmark_and_one
 from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line, say
 from hdbench.collections.trust.acceptance import apply as apply_plan
-from hdbench.collections.trust.folder import CONTROL, WORK_LIST, Applied, why_to_look
+from hdbench.collections.trust.folder import CONTROL, WORK_LIST, Applied
 from hdbench.collections.trust.origins import doubtful_values
 from hdbench.collections.trust.plan import read_plan
 from hdbench.collections.truth.events import ValueKey
@@ -36,7 +36,7 @@ def command(
     Args:
         paths: The plan; all of its values are read. Before it, the benchmark that has what was
             read, if it is not the one that the plan names.
-        out: The folder to write. If it was interrupted there, it resumes.
+        out: The folder to write. If it was interrupted there, it begins again.
         control: How many of the accepted values are drawn at random, to be read blind.
     """
     benchmark, plan_file = split_benchmark_and_one(paths)
@@ -47,7 +47,7 @@ def command(
             applied = apply_plan(plan, loaded, plan_file, out, control=control)
             left = list(doubtful_values(out, loaded))
     except KeyboardInterrupt:
-        say("interrupted: the same command resumes in {folder}", folder=out, err=True)
+        say("interrupted: the same command begins again", err=True)
         raise typer.Exit(130) from None
     print_applied(Console(), applied, left, out)
 
@@ -79,7 +79,7 @@ def print_applied(console: Console, applied: Applied, left: Sequence[ValueKey], 
     print_line(console, title, style="bold")
     print_line(console, Message("checked by people already: {count:,}", count=applied.checked))
     for reason, count in applied.check.items():
-        print_line(console, Message("{why}: {count:,}", why=why_to_look(reason), count=count))
+        print_line(console, Message("{why}: {count:,}", why=Message(reason), count=count))
     console.print()
     heads = ("accepted", "to look at", "checked")
     table = localized_table("By field", "field", right=heads)

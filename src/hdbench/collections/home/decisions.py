@@ -16,7 +16,9 @@ from hdbench.collections.home.stamps import Kept, is_as_new, stamp_of
 from hdbench.collections.home.state import Decided
 from hdbench.collections.trust.acceptance import apply
 from hdbench.collections.trust.control import ControlSample, check_control, read_control
-from hdbench.collections.trust.decision import decide
+from hdbench.collections.trust.decision import (
+    decide,
+)
 from hdbench.collections.trust.decision_file import Decision
 from hdbench.collections.trust.decision_page import decision_page
 from hdbench.collections.trust.delivery import LAST
@@ -214,7 +216,7 @@ class Decisions:
         return tuple(map(stamp_of, (*paths, *(plan_file.parent / run.path for run in runs))))
 
     def apply(self, view: DecisionView, control: int) -> Applied:
-        """Apply the plan; after an interruption, it resumes where it stopped.
+        """Apply the plan; what was interrupted begins again.
 
         Args:
             view: what the files say.

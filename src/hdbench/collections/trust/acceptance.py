@@ -1,10 +1,7 @@
 """`hdbench trust apply`: which values of all items are accepted, and which ones people look at."""
 
 import datetime
-import hashlib
 import json
-import os
-import re
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +14,9 @@ from hdbench.about import __version__
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.collections.trust.control import check_whole, read_control, write_control
 from hdbench.collections.trust.cuts import BILLION
-from hdbench.collections.trust.decision import decide
+from hdbench.collections.trust.decision import (
+    decide,
+)
 from hdbench.collections.trust.decision_file import Decision
 from hdbench.collections.trust.fields import value_of
 from hdbench.collections.trust.folder import (
@@ -30,13 +29,11 @@ from hdbench.collections.trust.folder import (
     LEFT_OUT,
     NO_ANSWER,
     NOT_READ,
-    SEALS,
     TAKEN,
     VALUES,
     WORK_LIST,
     Applied,
     begin,
-    changed,
     check_values,
     only_process,
     read_applied,
@@ -52,20 +49,14 @@ from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.reading_queue import ReadingStage
 from hdbench.collections.truth.readings import CheckedValues
 from hdbench.common.csv_and_excel import Row
-from hdbench.common.jsonio import parse_line
 from hdbench.common.letters import text_of
 from hdbench.common.progress import progress
 from hdbench.common.regular_files import file_sha256
-from hdbench.common.writing import append, whole_file
-from hdbench.errors import HdbenchError, write_reason
+from hdbench.common.writing import whole_file
+from hdbench.errors import HdbenchError
 
 SCORE_DIGITS = 9
 """Number of decimals of a score, which is 1 minus a learned probability, which has so many."""
-
-AT_ONCE = 1_000
-"""Number of items written at once; a process that is killed loses no more of them."""
-
-_SEAL = re.compile(rb"([0-9]{1,18}) ([0-9a-f]{64})\n")
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -120,7 +111,7 @@ class TrustCounts:
 
 
 def apply(plan: Plan, benchmark: Benchmark, plan_file: Path, out: Path, *, control: int) -> Applied:
-    """Apply a decision to all items; after an interruption, it resumes where it stopped.
+    """Apply a decision to all items; what was interrupted begins again.
 
     Args:
         plan: the plan.
@@ -143,15 +134,7 @@ def apply(plan: Plan, benchmark: Benchmark, plan_file: Path, out: Path, *, contr
             if (out / APPLIED).exists():
                 return _finished(out, control)
             ids = list(benchmark.ids())
-            try:
-                tally = _write_values(out / VALUES, ids, lines)
-            except OSError as error:
-                raise HdbenchError(
-                    "{place}: cannot be written: {why}; then run the same command again, which "
-                    "resumes",
-                    place=out / VALUES,
-                    why=write_reason(error),
-                ) from error
+            tally = _write_values(out / VALUES, ids, lines)
             sha256 = file_sha256(out / VALUES)
             taken = sum(of_field[TAKEN] for of_field in tally.counts.values())
             sealed = write_control(out, plan, sha256, taken, control).hash()
@@ -160,7 +143,6 @@ def apply(plan: Plan, benchmark: Benchmark, plan_file: Path, out: Path, *, contr
             applied = _applied(decision, tally, to_look_at, seals)
             Ledger(benchmark.folder).add("applied", plan.hash(), applied.hash())
             write_applied(out, applied)
-            (out / SEALS).unlink(missing_ok=True)  # from now on, `APPLIED` has the hash
             return applied
 
 
@@ -238,63 +220,15 @@ class _Lines:
 
 
 def _write_values(path: Path, ids: Sequence[str], lines: _Lines) -> TrustCounts:
-    """Write the items that are not written yet, and count all items."""
+    """Write the values of all items, and count what was decided about them."""
     tally = TrustCounts()
-    seals = path.with_name(SEALS)
-    digest, written, sealed = hashlib.sha256(), 0, 0
-    for block, seal in _sealed(path, seals):
-        parsed = [parse_line(raw, path) for raw in block.splitlines()]
-        for line in parsed:
-            tally.add(line["fields"])
-        digest.update(block)
-        written, sealed = written + len(block), sealed + len(seal)
-    for file, size in ((path, written), (seals, sealed)):
-        if file.exists():
-            os.truncate(file, size)
-    remaining = ids[len(tally) :]
-    waiting: list[bytes] = []
-
-    def write() -> None:
-        nonlocal written
-        block = b"".join(waiting)
-        append(path, block)
-        digest.update(block)
-        written += len(block)
-        append(seals, b"%d %s\n" % (written, digest.hexdigest().encode()))
-        waiting.clear()
-
-    for item_id in progress(remaining, "Accepting", len(remaining)):
-        fields = lines.of(item_id)
-        text = _encode({"id": item_id, "fields": fields})
-        waiting.append(text.encode("utf-8", "backslashreplace") + b"\n")
-        tally.add(fields)
-        if len(waiting) == AT_ONCE:
-            write()
-    if waiting:
-        write()
+    with whole_file(path) as file:
+        for item_id in progress(ids, "Accepting", len(ids)):
+            fields = lines.of(item_id)
+            text = _encode({"id": item_id, "fields": fields})
+            file.write(text.encode("utf-8", "backslashreplace") + b"\n")
+            tally.add(fields)
     return tally
-
-
-def _sealed(path: Path, seals: Path) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the blocks that were written before, each with its seal.
-
-    Raises:
-        HdbenchError: one of them has changed since.
-    """
-    if not seals.exists() or not path.exists():
-        return
-    digest, written = hashlib.sha256(), 0
-    with path.open("rb") as file, seals.open("rb") as lines:
-        for seal in lines:
-            match = _SEAL.fullmatch(seal)
-            if match is None:  # torn when the process was killed
-                return
-            block = file.read(max(0, int(match[1]) - written))
-            digest.update(block)
-            written += len(block)
-            if digest.hexdigest().encode() != match[2]:
-                raise changed(path)
-            yield block, seal
 
 
 def _write_work_list(

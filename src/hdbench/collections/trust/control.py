@@ -16,14 +16,13 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.collections.trust.folder import (
     APPLIED,
     CONTROL,
-    IS_TAKEN,
     PLAN,
     TAKEN,
     VALUES,
     Applied,
+    check_values,
     read_applied,
     read_begun,
-    taken_in,
 )
 from hdbench.collections.trust.learning import check_unchanged
 from hdbench.collections.trust.ledger import Ledger
@@ -35,9 +34,8 @@ from hdbench.collections.trust.seals import Sealed, Sha256, read_sealed, write_s
 from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.reading_queue import ReadingStage
 from hdbench.collections.truth.readings import CheckedValues, Settled
-from hdbench.common.jsonio import parse_line, raw_lines
+from hdbench.common.jsonio import read_jsonl
 from hdbench.common.letters import Case, text_of
-from hdbench.common.regular_files import file_sha256
 from hdbench.common.validation import Strict
 from hdbench.errors import HdbenchError, Message
 from hdbench.statistics.share_of_unread import upper_share
@@ -176,20 +174,16 @@ def read_drawn(path: Path) -> ControlSample:
 
 def _drawn(path: Path, plan: Plan, taken: int, number: int) -> list[Pair]:
     """Draw from the accepted values in the file."""
-    order = np.random.default_rng([plan.seed, CONTROL_DRAW]).permutation(taken)[:number]
-    wanted = sorted(order.tolist())
+    order = np.random.default_rng([plan.seed, CONTROL_DRAW]).permutation(taken)[:number].tolist()
+    wanted, position = set(order), 0
     pairs: dict[int, Pair] = {}
-    before = 0
-    for count, _, raw in raw_lines(path):
-        here = taken_in(raw, len(plan.fields))
-        if len(pairs) < len(wanted) and wanted[len(pairs)] < before + here:
-            line = parse_line(raw, f"{path}:{count}")
-            names = [name for name, value in line["fields"].items() if value["decision"] == TAKEN]
-            while len(pairs) < len(wanted) and wanted[len(pairs)] < before + here:
-                position = wanted[len(pairs)]
-                pairs[position] = (line["id"], names[position - before])
-        before += here
-    return [pairs[position] for position in order.tolist()]
+    for line in read_jsonl(path):
+        for name, value in line.value["fields"].items():
+            if value["decision"] == TAKEN:
+                if position in wanted:
+                    pairs[position] = (line.value["id"], name)
+                position += 1
+    return [pairs[position] for position in order]
 
 
 def check_whole(out: Path, applied: Applied, control: ControlSample) -> None:
@@ -211,23 +205,6 @@ def check_whole(out: Path, applied: Applied, control: ControlSample) -> None:
         )
 
 
-def _check_drawn(out: Path, plan: Plan, applied: Applied, control: ControlSample) -> None:
-    """Refuse a control sample that is not the one that the plan's seed draws from the values."""
-    if {file_sha256(out / VALUES), control.values_sha256} != {applied.values_sha256}:
-        raise HdbenchError(
-            "{place}: is not what the control sample was drawn from: restore it, or apply the plan "
-            "again into another folder",
-            place=out / VALUES,
-        )
-    if _drawn(out / VALUES, plan, control.of, len(control.sample)) != list(control.sample):
-        raise HdbenchError(
-            "{place}: its values are not those that the seed of the plan draws: values were "
-            "chosen, so that they say nothing about the others: restore the file",
-            place=out / CONTROL,
-        )
-    check_whole(out, applied, control)
-
-
 def check_control(out: Path, benchmark: Benchmark) -> Controlled:
     """Return how many of the accepted values are wrong in the control sample.
 
@@ -243,7 +220,8 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
     plan, _ = read_begun(out)
     applied, control = read_applied(out), read_drawn(out / CONTROL)
     check_unchanged(plan, benchmark, out / PLAN)
-    _check_drawn(out, plan, applied, control)
+    check_values(out, applied)
+    check_whole(out, applied, control)
     ledger = Ledger(benchmark.folder)
     ledger.require("applied", plan.hash(), applied.hash(), out / APPLIED)
     readings = CheckedValues(benchmark.folder).readings(control.hash())
@@ -281,12 +259,9 @@ def _texts(path: Path, wanted: dict[ValueKey, Settled]) -> dict[ValueKey, Judged
     """Return the values of the sample as they were accepted."""
     items = {key.item for key in wanted}
     texts = {}
-    for count, _, raw in raw_lines(path):
-        if IS_TAKEN not in raw:
-            continue
-        line = parse_line(raw, f"{path}:{count}")
-        if line["id"] in items:
-            for name, value in line["fields"].items():
+    for line in read_jsonl(path):
+        if line.value["id"] in items:
+            for name, value in line.value["fields"].items():
                 text = text_of(value["value"])
-                texts[ValueKey(line["id"], name)] = Judged(value["value"], text, None, None)
+                texts[ValueKey(line.value["id"], name)] = Judged(value["value"], text, None, None)
     return texts

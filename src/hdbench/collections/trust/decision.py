@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
-from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,10 +18,13 @@ from hdbench.collections.trust.decision_file import (
     Decision,
     GroupDecision,
     ReadCut,
-    Warned,
     WrongAccepted,
     WrongExample,
     read_decision,
+)
+from hdbench.collections.trust.doubts import (
+    doubts,
+    read_by_runs,
 )
 from hdbench.collections.trust.learning import (
     CutGroup,
@@ -41,7 +43,6 @@ from hdbench.collections.trust.learning import (
 from hdbench.collections.trust.ledger import Ledger
 from hdbench.collections.trust.outcomes import (
     Readings,
-    StageReadings,
     is_wrong,
     outcomes_of,
     outcomes_sha256,
@@ -54,7 +55,7 @@ from hdbench.collections.trust.sample import EXAMPLE_DRAW
 from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.reading_queue import ReadingStage, mark_of
 from hdbench.collections.truth.readings import CheckedValues, Settled
-from hdbench.common.letters import Case, folded, text_of
+from hdbench.common.letters import Case, text_of
 from hdbench.common.progress import tell
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.verify import differences
@@ -62,30 +63,6 @@ from hdbench.statistics.share_of_unread import most_wrong, upper_share
 
 MAX_EXAMPLE = 500
 """Maximum number of characters of a value in an example."""
-
-TWINS = 0.5
-"""Share of errors with the same wrong value above which two runs are not independent."""
-
-FEW_AGREE = 0.9
-"""Share of the values read twice that two people should agree on at least."""
-
-HASTY = 2.0
-"""Number of seconds for a value, as a median, within which nobody reads it from an image."""
-
-ALL_LIKE_RUN = 50
-"""So many values to learn from, all of which are what a run says, were hardly read."""
-
-
-class _ReadByRuns(NamedTuple):
-    """A value that people read.
-
-    Attributes:
-        text: what they read.
-        said: what each run says of it; None without an answer.
-    """
-
-    text: str
-    said: Sequence[str | None]
 
 
 class _ReadValue(NamedTuple):
@@ -187,25 +164,61 @@ def decided(
                 "{place}: its marks are not those of what the runs say: restore it",
                 place=learned_file(plan_file),
             )
-        by_runs = list(_read_by_runs(first, opened, plan.case))
+        by_runs = list(read_by_runs(first, opened, plan.case))
     groups = [_group_decision(plan, learned, group, read, plan.limit) for group in learned.groups]
     unread = probabilities.copy()
     unread.ravel()[positions_of(plan.read_first, plan.fields, ids)] = UNANSWERED
-    decision = _decision(
-        plan,
-        learned,
-        groups,
-        read,
-        unread,
+    cuts = {name: group.cut for group in groups for name in group.fields}
+    unanswered = plan.items - learned.answered
+    left = unread.copy()
+    left.ravel()[places] = UNANSWERED
+    passing = [
+        value
+        for value in read
+        if (cut := cuts.get(value.key.field)) is not None and value.probability <= cut
+    ]
+    by_field = dict(_by_field(plan, learned, cuts, passing, unread)) if passing else {}
+    decision = Decision(
+        hdbench=__version__,
+        plan=plan.hash(),
+        learned=learned.hash(),
+        plan_file=str(plan_file),
+        created=plan.created,
+        decided=datetime.now(UTC).isoformat(timespec="seconds"),
+        benchmark=benchmark.id,
+        benchmark_version=benchmark.spec.version,
+        items=plan.items,
+        unanswered=unanswered,
+        values=plan.items * len(plan.fields),
+        runs=tuple(run.name for run in plan.runs),
         runs_usd=opened.usd,
-        places=places,
-        benchmark=benchmark,
-        plan_file=plan_file,
+        limit=plan.limit,
+        confidence=plan.confidence,
+        tries=plan.tries,
+        right=plan.right,
+        case=plan.case,
+        each_field=plan.each_field,
+        source=plan.source.benchmark if plan.source else None,
+        learned_from=learned.learned_from,
+        learned_wrong=learned.wrong,
+        first=learned.readings,
         second=stage_readings(outcomes, readings, plan.case),
-        sha256=readings_sha256(used),
+        readings_sha256=readings_sha256(used),
+        seed=plan.seed,
         plans=ledger.plans_before(plan.hash()),
-        first=by_runs,
+        groups=tuple(groups),
+        accepted=sum(each.unread - each.read for group in groups if (each := group.chosen)),
+        read=len(plan.read_first) + len(learned.sample),
+        to_look_at=_to_look_at(plan, cuts, left, unanswered * len(plan.fields)),
+        wrong={right: _wrong_accepted(plan, groups, right) for right in RIGHTS} if passing else {},
+        by_field=by_field,
+        examples=tuple(_examples(passing, plan)),
+        expected=learned.expected,
+        expected_by_field=learned.by_field,
+        warnings=(),
     )
+    warnings = tuple(doubts(plan, decision, by_runs))
+    decision = decision.model_copy(update={"warnings": warnings})
     return decision, [line.id for line in used]
 
 
@@ -296,79 +309,6 @@ def _group_decision(
     return GroupDecision(fields=group.fields, cuts=cuts, cut=passed[-1] if passed else None)
 
 
-def _accepted(groups: Sequence[GroupDecision]) -> int:
-    return sum(cut.unread - cut.read for group in groups if (cut := group.chosen))
-
-
-def _decision(
-    plan: Plan,
-    learned: Learned,
-    groups: Sequence[GroupDecision],
-    read: Sequence[_ReadValue],
-    unread: Probabilities,
-    *,
-    runs_usd: float | None,
-    places: Sequence[int],
-    benchmark: Benchmark,
-    plan_file: Path,
-    second: StageReadings,
-    sha256: str,
-    plans: int,
-    first: Sequence[_ReadByRuns],
-) -> Decision:
-    cuts = {name: group.cut for group in groups for name in group.fields}
-    unanswered = plan.items - learned.answered
-    left = unread.copy()
-    left.ravel()[places] = UNANSWERED
-    passing = [
-        value
-        for value in read
-        if (cut := cuts.get(value.key.field)) is not None and value.probability <= cut
-    ]
-    by_field = dict(_by_field(plan, learned, cuts, passing, unread)) if passing else {}
-    decision = Decision(
-        hdbench=__version__,
-        plan=plan.hash(),
-        learned=learned.hash(),
-        plan_file=str(plan_file),
-        created=plan.created,
-        decided=datetime.now(UTC).isoformat(timespec="seconds"),
-        benchmark=benchmark.id,
-        benchmark_version=benchmark.spec.version,
-        items=plan.items,
-        unanswered=unanswered,
-        values=plan.items * len(plan.fields),
-        runs=tuple(run.name for run in plan.runs),
-        runs_usd=runs_usd,
-        limit=plan.limit,
-        confidence=plan.confidence,
-        tries=plan.tries,
-        right=plan.right,
-        case=plan.case,
-        each_field=plan.each_field,
-        source=plan.source.benchmark if plan.source else None,
-        learned_from=learned.learned_from,
-        learned_wrong=learned.wrong,
-        first=learned.readings,
-        second=second,
-        readings_sha256=sha256,
-        seed=plan.seed,
-        plans=plans,
-        groups=tuple(groups),
-        accepted=_accepted(groups),
-        read=len(plan.read_first) + len(learned.sample),
-        to_look_at=_to_look_at(plan, cuts, left, unanswered * len(plan.fields)),
-        wrong={right: _wrong_accepted(plan, groups, right) for right in RIGHTS} if passing else {},
-        by_field=by_field,
-        examples=tuple(_examples(passing, plan)),
-        expected=learned.expected,
-        expected_by_field=learned.by_field,
-        warnings=(),
-    )
-    warnings = tuple(_warnings(plan, decision, first))
-    return decision.model_copy(update={"warnings": warnings})
-
-
 def _to_look_at(
     plan: Plan, cuts: Mapping[str, int | None], left: Probabilities, unanswered: int
 ) -> Expected:
@@ -450,78 +390,6 @@ def _examples(passing: Sequence[_ReadValue], plan: Plan) -> Iterator[WrongExampl
             truth=text_of(value.outcome.value)[:MAX_EXAMPLE] if is_read else None,
             outcome=value.outcome.outcome,
         )
-
-
-def _read_by_runs(
-    outcomes: Mapping[ValueKey, Settled], runs: Runs, case: Case
-) -> Iterator[_ReadByRuns]:
-    """Yield what people could read of the first stage, and what each run says of it.
-
-    The values of the second stage were drawn where the runs agree, so that they say less.
-    """
-    columns = {field.path: column for column, field in enumerate(runs.fields)}
-    for key, outcome in outcomes.items():
-        if outcome.outcome == "value":
-            records = runs.texts(runs.records(key.item))
-            column = columns[key.field]
-            said = [folded(each[column], case) if each else None for each in records]
-            yield _ReadByRuns(folded(text_of(outcome.value), case), said)
-
-
-def _implausible(plan: Plan, decision: Decision, first: Sequence[_ReadByRuns]) -> Iterator[Warned]:
-    """Yield a warning about readings that can hardly have been read from the images."""
-    if decision.seconds is not None and decision.seconds < HASTY:
-        yield Warned.of("hasty", seconds=decision.seconds)
-    for place, run in enumerate(plan.runs):
-        if len(first) >= ALL_LIKE_RUN and all(value.said[place] == value.text for value in first):
-            yield Warned.of("like_run", run=run.name, values=len(first))
-
-
-def _twins(plan: Plan, first: Sequence[_ReadByRuns]) -> Iterator[Warned]:
-    """Yield a warning about each pair of runs that make the same errors."""
-    for one, other in combinations(range(len(plan.runs)), 2):
-        said = [(value.said[one], value.said[other], value.text) for value in first]
-        wrong = [each for each in said if None not in each and set(each) != {each[2]}]
-        same = sum(mine == theirs for mine, theirs, _ in wrong)
-        if same > TWINS * len(wrong):
-            names = {"one": plan.runs[one].name, "other": plan.runs[other].name}
-            yield Warned.of("twins", **names, same=same, either=len(wrong))
-
-
-def _warnings(plan: Plan, decision: Decision, first: Sequence[_ReadByRuns]) -> Iterator[Warned]:
-    """Yield what to know about a decision, the most serious first."""
-    stages = (decision.first, decision.second)
-    yield from _implausible(plan, decision, first)
-    yield from _twins(plan, first)
-    twice, same = (sum(getattr(stage, name) for stage in stages) for name in ("twice", "same"))
-    if not twice:
-        yield Warned.of("read_once", values=decision.read)
-    elif same < FEW_AGREE * twice:
-        yield Warned.of("readers_differ", twice=twice, same=same)
-    lost = decision.second.unreadable + decision.second.damaged
-    if lost:
-        yield Warned.of(
-            "not_readable",
-            unreadable=decision.second.unreadable,
-            damaged=decision.second.damaged,
-            values=decision.second.values,
-        )
-    if decision.second.unsettled:
-        yield Warned.of("unsettled", count=decision.second.unsettled)
-    above = [
-        {"name": name, "share": field.wrong / field.read}
-        for name, field in decision.by_field.items()
-        if field.wrong > plan.limit * field.read
-    ]
-    if above:
-        yield Warned.of("fields_may_be_above", fields=above)
-    if decision.unanswered:
-        yield Warned.of("unanswered_items", count=decision.unanswered, items=decision.items)
-    if plan.right == "threshold":
-        yield Warned.of("by_threshold")
-    if plan.several_values:
-        names = ", ".join(plan.several_values[:5])
-        yield Warned.of("several_values", count=len(plan.several_values), fields=names)
 
 
 def verify_decision(path: Path) -> list[Message]:

@@ -13,11 +13,10 @@ from hdbench.collections.trust.cuts import Billionths, Count, Cut, Share
 from hdbench.collections.trust.learning import Expected
 from hdbench.collections.trust.outcomes import StageReadings
 from hdbench.collections.trust.plan import MAX_LIMIT, MAX_TRIES, RIGHTS, Right
-from hdbench.collections.trust.seals import Sha256, is_sealed
-from hdbench.common.jsonio import json_reason, parse_json
+from hdbench.collections.trust.seals import Sha256
+from hdbench.common.jsonio import parse_file
 from hdbench.common.letters import Case
-from hdbench.common.os_errors import read_errors
-from hdbench.common.regular_files import open_regular
+from hdbench.common.regular_files import open_regular, read_text
 from hdbench.common.validation import Strict, check_file, check_written_by, validate
 from hdbench.errors import HdbenchError, Message
 from hdbench.statistics.share_of_unread import CONFIDENCE
@@ -270,27 +269,16 @@ def read_decision(path: Path) -> Decision:
     """Return the decision in a file that `hdbench trust decide --json` wrote.
 
     Raises:
-        HdbenchError: it cannot be read, or is not a decision; for files beside a decision, such as
-            `applied.json` or a plan, the message says which file is wanted.
+        HdbenchError: it cannot be read, or is not a decision; of another file beside one, such as
+            `applied.json`, the message says which file is wanted.
     """
     check_file(path, MAX_FILE, Message("a decision"))
-    not_a_decision = HdbenchError(
-        "{place}: not a decision: give the file that hdbench trust decide --json wrote, or "
-        "decision.json from the folder of hdbench trust apply",
-        place=path,
-    )
-    with read_errors(path):
-        raw = path.read_bytes()
-    try:
-        data = parse_json(raw.decode())
-    except ValueError as error:
-        if is_sealed(raw):
-            raise not_a_decision from error
+    data = parse_file(read_text(path, MAX_FILE), path)
+    if not isinstance(data, dict) or "decision" not in data:
         raise HdbenchError(
-            "{place}: not JSON: {why}", place=path, why=json_reason(error)
-        ) from error
-    if isinstance(data, dict):
-        if "decision" not in data:
-            raise not_a_decision
-        check_written_by(data.get("hdbench"), path, Message("plan and decide again"))
+            "{place}: not a decision: give the file that hdbench trust decide --json wrote, or "
+            "decision.json from the folder of hdbench trust apply",
+            place=path,
+        )
+    check_written_by(data.get("hdbench"), path, Message("plan and decide again"))
     return validate(Decision, data, path)

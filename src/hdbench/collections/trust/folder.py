@@ -1,6 +1,6 @@
 """The folder that a decision is applied in: its files, and the lock that lets one process write."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -12,8 +12,8 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.collections.trust.decision_file import Decision, read_decision
 from hdbench.collections.trust.plan import Plan, list_sha256, read_plan
 from hdbench.collections.trust.seals import Sealed, Sha256
-from hdbench.common.jsonio import parse_json, parse_line, write_json
-from hdbench.common.regular_files import file_sha256
+from hdbench.common.jsonio import parse_file, write_json
+from hdbench.common.regular_files import file_sha256, read_text
 from hdbench.common.validation import check_file, validate
 from hdbench.common.writing import lock, refuse_links, remove_unfinished, write_whole
 from hdbench.errors import HdbenchError, Message, os_reason
@@ -26,9 +26,6 @@ DECISION = "decision.json"
 
 VALUES = "values.jsonl"
 """The decision about each value of each item, in the benchmark's order."""
-
-SEALS = ".values.seals"
-"""Ends of the parts of `VALUES`, each with the sha256 of all before it; deleted at the end."""
 
 WORK_LIST = "worklist.csv"
 """The values that a person has to look at, those of the worst items first."""
@@ -44,9 +41,11 @@ LOCK = ".lock"
 TAKEN, CHECK, CHECKED = "taken", "check", "checked"
 """Decisions about a value: it is accepted, a person has to look at it, or already did."""
 
-IS_TAKEN = b'"decision": "taken"'
-"""Bytes that the line of an item with a value that is accepted contains. Quotation marks within
-texts are escaped, so that otherwise only an object in an answer can contain them."""
+NO_ANSWER = Message("no answer")
+LEFT_OUT = Message("field without accepted values")
+BELOW = Message("score below threshold")
+NOT_READ = Message("people could not read it, or do not agree")
+"""Reasons to have a person look at a value."""
 
 MAX_FILE = 2**20
 """Maximum size in bytes of `APPLIED`."""
@@ -90,20 +89,6 @@ class Applied(Sealed):
     control_sha256: Sha256
 
 
-def taken_in(raw: bytes, fields: int) -> int:
-    """Return how many values of an item are accepted.
-
-    Args:
-        raw: its line in `VALUES`.
-        fields: how many fields it has.
-    """
-    objects = 2 + fields
-    if raw.count(b"{") == objects:  # so that none of the values is an object
-        return raw.count(IS_TAKEN)
-    values = parse_line(raw, VALUES)["fields"].values()
-    return sum(value["decision"] == TAKEN for value in values)
-
-
 @contextmanager
 def only_process(out: Path) -> Iterator[None]:
     """Keep other processes from writing into the folder, which is made if it is not there.
@@ -134,7 +119,7 @@ def begin(out: Path, plan_file: Path, decision: Decision) -> None:
         HdbenchError: the folder holds something else.
     """
     decision_file = out / DECISION
-    for name in (PLAN, DECISION, VALUES, SEALS, WORK_LIST, CONTROL, APPLIED):
+    for name in (PLAN, DECISION, VALUES, WORK_LIST, CONTROL, APPLIED):
         refuse_links(out / name)
         remove_unfinished(out / name)
     if not decision_file.exists():
@@ -211,14 +196,9 @@ def read_applied(out: Path) -> Applied:
     """
     path = out / APPLIED
     if not path.exists():
-        raise HdbenchError(
-            "{place}: is not finished: run hdbench trust apply again, which resumes", place=out
-        )
+        raise HdbenchError("{place}: is not finished: run hdbench trust apply again", place=out)
     check_file(path, MAX_FILE, Message("what was written"))
-    try:
-        data = parse_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise HdbenchError("{place}: cannot be read: {why}", place=path, why=error) from error
+    data = parse_file(read_text(path, MAX_FILE), path)
     recorded_hash = data.pop("hash", None) if isinstance(data, dict) else None
     applied = validate(Applied, data, path)
     if applied.hash() != recorded_hash:
@@ -245,27 +225,3 @@ def changed(path: Path) -> HdbenchError:
         "the plan again",
         place=path,
     )
-
-
-NO_ANSWER = Message("no answer")
-
-
-LEFT_OUT = Message("field left out")
-
-
-BELOW = Message("score below threshold")
-
-
-NOT_READ = Message("people could not read it, or do not agree")
-
-
-REASONS = (NO_ANSWER, LEFT_OUT, BELOW, NOT_READ)
-"""Reasons to have a person look at a value."""
-
-
-_IN_WORDS: Mapping[str, Message] = {LEFT_OUT: Message("field without accepted values")}
-
-
-def why_to_look(reason: str) -> Message:
-    """Return a reason as people are told it: in files, it stays as it was first called."""
-    return _IN_WORDS.get(reason) or Message(reason)

@@ -88,14 +88,9 @@ def check_replaceable(path: Path) -> None:
     Raises:
         HdbenchError: the file is one of them.
     """
-    sealed = kind_of(path)
-    if sealed is not None:
+    if kind_of(path) is not None:
         raise HdbenchError(
-            "{place}: is a plan, which is never replaced: name another file"
-            if sealed == "plan"
-            else "{place}: is what a plan has learned, which is never replaced: name another file"
-            if sealed == "learned"
-            else "{place}: is a control sample, which is never replaced: name another file",
+            "{place}: is a sealed file of hdbench trust, and never replaced: name another file",
             place=path,
         )
 

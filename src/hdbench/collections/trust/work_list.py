@@ -11,7 +11,6 @@ from typing import IO, Any, BinaryIO, NamedTuple
 
 from hdbench.answers.cells import FAULTS, MISSING, json_list
 from hdbench.answers.cells import value_of as typed
-from hdbench.answers.csv_lines import Line, read_csv
 from hdbench.answers.ids import match_ids
 from hdbench.answers.tables import ACCEPTED, is_workbook, read_table
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
@@ -85,42 +84,45 @@ def as_cell(value: Any) -> str:
     return text_of(value) or NOTHING
 
 
+def _rows(path: Path, required: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of a work list: where each stands, and its cells in `COLUMNS`.
+
+    Raises:
+        HdbenchError: the table is unusable, or a column is missing.
+    """
+    check_file(path, MAX_FILE, Message("a list of items"))
+    table = read_table(path, "1")
+    header = [title.strip().casefold() for title in table.header]
+    if missing := [name for name in required if name not in header]:
+        raise HdbenchError(
+            "{place}: not a work list of hdbench trust apply, which has a column {name}",
+            place=path,
+            name=missing[0],
+        )
+    places = [header.index(name) if name in header else None for name in COLUMNS]
+    # In a workbook, the apostrophes of the CSV file are still there.
+    plain = as_it_was if is_workbook(path, path.name, ACCEPTED) else str
+    for place, cells in table.rows:
+        yield place, *("" if at is None else plain(cells[at]).strip() for at in places)
+
+
 def read_listed(path: Path) -> dict[str, tuple[str, ...]]:
     """Return the items of a work list, each with the fields to look at; none for all.
 
-    A work list is CSV with the columns `id` and `field`; others are ignored. It may have been cut,
-    sorted and saved by a spreadsheet program.
+    A work list is a table with the columns `id` and `field`; others are ignored. It may have been
+    cut, sorted and saved by a spreadsheet program.
 
     Raises:
         HdbenchError: the file cannot be read, is something else, or has no item.
     """
-    check_file(path, MAX_FILE, Message("a list of items"))
-    with read_errors(path):
-        data = path.read_bytes()
-    return _work_list(read_csv(data, str(path))[0], str(path))
-
-
-def _work_list(rows: Iterator[Line], name: str) -> dict[str, tuple[str, ...]]:
-    header = [title.strip().casefold() for title in next(rows, (0, []))[1]]
-    if "id" not in header:
-        raise HdbenchError(
-            "{place}: not a work list of hdbench trust apply, which has a column {name}",
-            place=name,
-            name="id",
-        )
-    columns = [header.index(title) if title in header else None for title in COLUMNS[:2]]
     listed: dict[str, tuple[str, ...]] = {}
     known: dict[str, str] = {}  # so that the name of a field is held once
-    for _, cells in rows:
-        item_id, field = (
-            cells[column].strip() if column is not None and column < len(cells) else ""
-            for column in columns
-        )
-        if item_id:
-            field = known.setdefault(field, field)
-            listed[item_id] = (*listed.get(item_id, ()), *filter(None, [field]))
+    for _, item, field, _ in _rows(path, COLUMNS[:1]):
+        if item:
+            named = (known.setdefault(field, field),) if field else ()
+            listed[item] = (*listed.get(item, ()), *named)
     if not listed:
-        raise HdbenchError("{place}: lists no items: there is nothing to look at", place=name)
+        raise HdbenchError("{place}: lists no items: there is nothing to look at", place=path)
     return listed
 
 
@@ -192,22 +194,11 @@ def take_in(table: Path, out: Path, benchmark: Benchmark, by: str) -> int:
 
 def _filled(path: Path, benchmark: Benchmark) -> dict[ValueKey, list[_Filled]]:
     """Return the rows of a table whose value is filled in, under the ids that the items have."""
-    table = read_table(path)
-    header = [title.strip().casefold() for title in table.header]
-    if missing := [name for name in COLUMNS if name not in header]:
-        raise HdbenchError(
-            "{place}: not a work list of hdbench trust apply, which has a column {name}",
-            place=path,
-            name=missing[0],
-        )
-    places = [header.index(name) for name in COLUMNS]
-    # In a workbook, the apostrophes of the CSV file are still there.
-    plain = as_it_was if is_workbook(path, path.name, ACCEPTED) else str
-    rows = []
-    for place, cells in table.rows:
-        item, field, text = (plain(cells[index]).strip() for index in places)
-        if text:
-            rows.append((item, field, _Filled(place, text)))
+    rows = [
+        (item, field, _Filled(place, text))
+        for place, item, field, text in _rows(path, COLUMNS)
+        if text
+    ]
     # A spreadsheet program drops zeros at the beginning of ids.
     matched = match_ids(dict.fromkeys(item for item, _, _ in rows), benchmark.ids())
     own = {given: item for item, given in matched.ids.items()}

@@ -6,7 +6,7 @@ import json
 import pytest
 from helpers.run_folders import write_cards, write_run
 
-from hdbench.report.audit.audit_file import read_audited
+from hdbench.report.audit.findings import read_audited
 
 RIGHT = {"title": "Stellingen", "year": 1924}
 WRONG = {"title": "Stellingen", "year": 1942}

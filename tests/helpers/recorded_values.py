@@ -15,6 +15,7 @@ from hdbench.collections.trust.probabilities import (
     Scales,
     chosen_values,
     columns_of,
+    fit,
     names_of_columns,
     probabilities_of,
 )
@@ -23,7 +24,6 @@ from hdbench.collections.truth.events import Reading, ValueKey
 from hdbench.collections.truth.reading_queue import ReadingStage, mark_of
 from hdbench.collections.truth.readings import settled
 from hdbench.common.letters import folded
-from hdbench.statistics.logistic import fit
 
 LARGE = 10**7
 """So many unread values stand for very many: then all that matters is how many are read."""

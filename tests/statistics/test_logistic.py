@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, special
 
-from hdbench.statistics.logistic import RIDGE, fit, probability
+from hdbench.collections.trust.probabilities import RIDGE, fit, probability
 
 
 @st.composite

@@ -16,12 +16,12 @@ from hdbench.collections.trust.probabilities import (
     columns_of,
     names_of_columns,
     probabilities_of,
+    probability,
     scales_of,
     shape_of,
 )
 from hdbench.collections.trust.runs import Runs, fields_called
 from hdbench.common.letters import text_of
-from hdbench.statistics.logistic import probability
 
 pytestmark = pytest.mark.slow
 

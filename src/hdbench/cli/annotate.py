@@ -17,7 +17,7 @@ from hdbench.collections.truth.reading_page import ValueCheck
 from hdbench.collections.truth.value_page import ValuePage
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError
-from hdbench.report.audit.audit_file import read_audited
+from hdbench.report.audit.findings import read_audited
 
 
 def command(

@@ -14,8 +14,7 @@ from hdbench.common.display.terminal import print_table
 from hdbench.common.printing import printable
 from hdbench.common.texts import current_language
 from hdbench.evaluation.score import Settings
-from hdbench.report.audit.audit_file import check_ending, write_audit
-from hdbench.report.audit.findings import Audit
+from hdbench.report.audit.findings import Audit, check_ending, write_audit
 from hdbench.report.audit.findings import audit as audit_runs
 from hdbench.report.audit.models import is_witness
 

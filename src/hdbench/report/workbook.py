@@ -1,15 +1,15 @@
 """A result as an Excel workbook, in which whatever a model wrote is plain text."""
 
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from hdbench.answers.answer import STATUSES
 from hdbench.benchmarks.titles import Titles
-from hdbench.common.csv_and_excel import workbook_into, write_text
+from hdbench.common.csv_and_excel import workbook_into
 from hdbench.common.display.cells import Column, value_text
+from hdbench.common.display.excel import HEAD, LEAD, TEXT, TITLE, Sheets, SheetValue
 from hdbench.common.display.table import Table
 from hdbench.common.texts import numbers_of, translated
 from hdbench.errors import Message
@@ -21,25 +21,9 @@ from hdbench.scoring.error_classes import ERROR_CLASSES
 from hdbench.scoring.metric import figure_of, figure_title
 from hdbench.statistics.bootstrap import Intervals, method_in_words
 
-MAX_ROWS = 100_000
-"""Maximum rows below a sheet's header: a sheet can have 1,048,576, but is hardly usable then."""
-
-Cell = str | float | None
-"""Untrusted text, one of our numbers, or nothing."""
-
 _CLASSES = Message("Error classes")
 
 _MAX_NUMBER = 2**53  # a run may say anything about its published figures; NaN is not a number
-_NARROW, _WIDE = 13, 48
-_BANDS = (
-    (">=", 1.0, "#A9D8B8"),
-    (">=", 0.8, "#DDEFD5"),
-    (">=", 0.5, "#FFEB9C"),
-    ("<", 0.5, "#F5BBA0"),
-)
-
-# Their formats, by the kind of row in the summary.
-_TITLE, _LEAD, _HEAD, _TEXT = "title", "lead", "head", "text"
 
 
 def workbook(result: Result, language: str = "en", titles: Titles = str) -> bytes:
@@ -66,8 +50,8 @@ def workbook(result: Result, language: str = "en", titles: Titles = str) -> byte
         "strings_to_numbers": False,
     }
     with workbook_into(data, options) as book:
-        sheets = _Sheets(book, language, titles)
-        sheets.summary(_summary(result, result.intervals, language, titles))
+        sheets = Sheets(book, language, partial(figure_title, language=language), titles)
+        sheets.summary(Message("Summary"), _summary(result, result.intervals, language, titles))
         if result.field_rates():
             sheets.table(result.fields, bands=("f1", "accuracy"))
         sheets.table(result.errors, bands=("similarity",))
@@ -78,102 +62,6 @@ def workbook(result: Result, language: str = "en", titles: Titles = str) -> byte
     return data.getvalue()
 
 
-class _Sheets:
-    """The sheets of one workbook, in the order in which they are asked for."""
-
-    def __init__(self, book: Any, language: str, titles: Titles) -> None:
-        self._book = book
-        self._language, self._titles = language, titles
-        # Without the mark Excel would turn such a text into a formula as soon as it is edited.
-        base = {"quote_prefix": True, "text_wrap": True, "valign": "top"}
-        self._looks = {
-            _TEXT: book.add_format(base),
-            _HEAD: book.add_format(base | {"bold": True, "bottom": 1, "bg_color": "#E7E9ED"}),
-            _TITLE: book.add_format(base | {"bold": True, "font_size": 14, "text_wrap": False}),
-            _LEAD: book.add_format(base | {"text_wrap": False}),
-        }
-        self._count = book.add_format({"valign": "top", "align": "left", "num_format": "0"})
-        self._rate = book.add_format({"valign": "top", "align": "left", "num_format": "0.0000"})
-        self._bands = [
-            {
-                "type": "cell",
-                "criteria": criterion,
-                "value": value,
-                "format": book.add_format({"bg_color": colour}),
-                "stop_if_true": True,
-            }
-            for criterion, value, colour in _BANDS
-        ]
-
-    def table(self, table: Table, *, bands: Sequence[str] = ()) -> None:
-        """Add a sheet with a header that stays in view, a filter, and at most `MAX_ROWS` rows.
-
-        It has no images, and numbers are not rounded.
-
-        Args:
-            table: the table.
-            bands: the columns, if any, that are colored by their value.
-        """
-        columns = [each for each in table.columns if each.kind != "image"]
-        titles = partial(figure_title, language=self._language)
-        heads, widths, names = list[str](), list[int](), list[str]()
-        for column in columns:
-            names += [column.name, *(column.ends or ())]
-            heads.append(column.head(self._language, titles))
-            widths.append(_NARROW if column.is_number or column.kind == "word" else _WIDE)
-            if column.ends:
-                ends = (Message("{what} from"), Message("{what} to"))
-                of = {"what": translated(table.interval, self._language)}
-                heads += [translated(Message(end, **of), self._language) for end in ends]
-                widths += [_NARROW, _NARROW]
-        sheet = self._sheet(table.title, widths)
-        self._write(sheet, 0, heads, _HEAD)
-        last = min(len(table), MAX_ROWS)
-        for number, row in enumerate(table[:MAX_ROWS], start=1):
-            cells = [cell for each in columns for cell in self._cells(each, row)]
-            self._write(sheet, number, cells)
-        sheet.freeze_panes(1, 1)
-        sheet.autofilter(0, 0, last, len(heads) - 1)
-        for place, name in enumerate(names):
-            for band in self._bands if last and name in bands else ():
-                # An empty cell would count as 0.
-                blank = {"type": "blanks", "stop_if_true": True}
-                sheet.conditional_format(1, place, last, place, blank)
-                sheet.conditional_format(1, place, last, place, band)
-        if more := len(table) - last:
-            left_over = Message("and {count} more rows, which are in the CSV file", count=more)
-            self._write(sheet, last + 1, [translated(left_over, self._language)], _HEAD)
-
-    def _cells(self, column: Column, row: Mapping[str, Any]) -> list[Cell]:
-        """Return the cell of a column, and the ends of its interval."""
-        if column.is_number:
-            return [row.get(name) for name in (column.name, *(column.ends or ()))]
-        value = row.get(column.name)
-        shown = column.text(value, self._language, fields=self._titles)
-        return [None if value is None else str(shown)]
-
-    def summary(self, rows: Iterable[tuple[str, Sequence[Cell]]]) -> None:
-        """Add the first sheet: rows of formats and cells."""
-        sheet = self._sheet("Summary", [32, 64, _NARROW, _NARROW, 18])
-        for number, (look, row) in enumerate(islice(rows, MAX_ROWS)):
-            self._write(sheet, number, row, look)
-
-    def _sheet(self, name: str, widths: Sequence[int]) -> Any:
-        sheet = self._book.add_worksheet(_word(name, self._language))
-        for column, width in enumerate(widths):
-            sheet.set_column(column, column, width)
-        sheet.ignore_errors({"number_stored_as_text": f"A1:XFD{MAX_ROWS + 2}"})
-        return sheet
-
-    def _write(self, sheet: Any, number: int, row: Sequence[Cell], look: str = _TEXT) -> None:
-        for column, value in enumerate(row):
-            if isinstance(value, str):
-                write_text(sheet, number, column, value, self._looks[look])
-            elif value is not None:
-                kind = self._rate if isinstance(value, float) else self._count
-                sheet.write_number(number, column, value, kind)
-
-
 def _word(word: str, language: str) -> str:
     """Return one of our own words, or lines, in the workbook's language."""
     return translated(word if isinstance(word, Message) else Message(word), language)
@@ -181,24 +69,24 @@ def _word(word: str, language: str) -> str:
 
 def _summary(
     result: Result, intervals: Intervals, language: str, titles: Titles
-) -> Iterator[tuple[str, Sequence[Cell]]]:
+) -> Iterator[tuple[str, Sequence[SheetValue]]]:
     """Yield what was scored and how, every figure with its interval, and notes."""
     metric, rates, dataset = result.metric, result.rates, result.dataset
     summary = ResultSummary(result, language, titles=titles)
     say = partial(_word, language=language)
     model = result.model or say("no model named")
     name = dataset.benchmark or metric.name
-    yield _TITLE, [f"{name}, {say(metric.protocol)}: {model}"]
+    yield TITLE, [f"{name}, {say(metric.protocol)}: {model}"]
     for sentence in (
         *(summary.work, summary.lost, summary.score, summary.reading),
         summary.resources,
     ):
         if sentence:
-            yield _LEAD, [sentence]
+            yield LEAD, [sentence]
     subset = result.run.subset
     run = result.run.model_dump(exclude={"items", "own_images"}, exclude_none=True)
     chosen = {} if subset is None else {"subset": say(subset_in_words(subset))}
-    yield _TEXT, []
+    yield TEXT, []
     yield from _flat(
         {
             "model": result.model,
@@ -212,32 +100,32 @@ def _summary(
         language,
     )
     if summary.estimated:
-        yield _TEXT, [say("rates"), summary.estimated]
+        yield TEXT, [say("rates"), summary.estimated]
     if summary.people is not None:
-        yield _TEXT, [say("people"), summary.people.partition(": ")[2]]
-        yield _TEXT, ["", summary.people_means]
-    yield _TEXT, []
+        yield TEXT, [say("people"), summary.people.partition(": ")[2]]
+        yield TEXT, ["", summary.people_means]
+    yield TEXT, []
     percent = numbers_of(language).written(f"{100 * intervals.level:g}%")
     level = say("single items") if intervals.why else percent
     ends_of = [say(Message(template, what=level)) for template in ("{what} from", "{what} to")]
-    yield _HEAD, [say("figure"), say("value"), *ends_of, say("direction")]
+    yield HEAD, [say("figure"), say("value"), *ends_of, say("direction")]
     for look, (figure, value) in _flat({result.headline: rates[result.headline]} | rates):
         interval = intervals.range_of(str(figure))
         ends = [None, None] if interval is None else [interval.low, interval.high]
         title = figure_title(str(figure), language)
         yield look, [title, value, *ends, say(direction_of(figure_of(metric, str(figure))))]
     if intervals.why:
-        yield _TEXT, [say("no intervals"), summary.no_intervals]
+        yield TEXT, [say("no intervals"), summary.no_intervals]
     for name, reason in summary.without_interval.items():
-        yield _TEXT, [figure_title(name, language), reason]
-    yield _TEXT, []
-    yield _HEAD, [say("coverage"), say("items")]
+        yield TEXT, [figure_title(name, language), reason]
+    yield TEXT, []
+    yield HEAD, [say("coverage"), say("items")]
     status = {name: result.status[name] for name in STATUSES}
     yield from _flat({"items": len(result.ids), **summary.coverage, "status": status}, language)
     pairs = zip(result.warnings, summary.warnings, strict=True)
     if result.per_item and "f1_form" in result.errors_by_class:
         yield (
-            _TEXT,
+            TEXT,
             [
                 say("F1 where the form alone may differ"),
                 result.errors_by_class["f1_form"],
@@ -248,11 +136,11 @@ def _summary(
         "notes": [note.text for note in summary.notes],
     }
     for name, lines in sections.items():
-        yield _TEXT, []
-        yield _HEAD, [say(name), "" if lines else say("none")]
-        yield from ((_TEXT, ["", line]) for line in lines)
-    yield _TEXT, []
-    yield _HEAD, [say("how to compute it again"), ""]
+        yield TEXT, []
+        yield HEAD, [say(name), "" if lines else say("none")]
+        yield from ((TEXT, ["", line]) for line in lines)
+    yield TEXT, []
+    yield HEAD, [say("how to compute it again"), ""]
     yield from _flat(
         {
             "signature": result.signature,
@@ -272,16 +160,16 @@ def _summary(
 
 def _flat(
     values: Mapping[str, Any], language: str = "en", prefix: str = ""
-) -> Iterator[tuple[str, tuple[str, Cell]]]:
+) -> Iterator[tuple[str, tuple[str, SheetValue]]]:
     """Yield rows of a name and a value, nested objects with dotted names; no empty ones."""
     for name, value in values.items():
         label = prefix + _word(name, language)
         if isinstance(value, Mapping):
             yield from _flat(value, language, f"{label}.")
         elif type(value) in (int, float) and abs(value) < _MAX_NUMBER:
-            yield _TEXT, (label, value)
+            yield TEXT, (label, value)
         elif value is not None:
-            yield _TEXT, (label, value_text(value))
+            yield TEXT, (label, value_text(value))
 
 
 def _classes(errors: Mapping[str, Any]) -> Table:

@@ -15,7 +15,7 @@ from hdbench.collections.truth.people import ChangedError, People
 from hdbench.collections.truth.store import Store
 from hdbench.collections.truth.work_list import WorkedValues
 from hdbench.errors import HdbenchError
-from hdbench.report.audit.audit_file import FoundField
+from hdbench.report.audit.findings import FoundField
 
 TOLD = {
     "b1": {"title": ["Faust", "Fauft", "Faust"], "year": [1808, None, 1809]},

@@ -26,7 +26,7 @@ from hdbench.common.display.differences import marked
 from hdbench.common.letters import BETWEEN, text_of
 from hdbench.common.validation import validate
 from hdbench.errors import HdbenchError
-from hdbench.report.audit.audit_file import FoundField
+from hdbench.report.audit.findings import FoundField
 
 
 class ChoicePage(ValuePage):

@@ -15,8 +15,7 @@ from hdbench.common.display.cells import value_text
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.runs import load_runs, with_same_items
 from hdbench.evaluation.score import Settings
-from hdbench.report.audit.audit_file import read_audited, write_audit
-from hdbench.report.audit.findings import Audit
+from hdbench.report.audit.findings import Audit, read_audited, write_audit
 from hdbench.report.audit.findings import audit as audit_runs
 from hdbench.report.audit.models import MAKERS, is_witness
 

@@ -127,7 +127,7 @@ class Home:
         self.root = f"/{recent.token()}"
         self.chosen_language = language
         self._collections: dict[Path, Collection] = {}
-        self._edited: dict[tuple[str, str, str], tuple[Edited, Router]] = {}
+        self._edited: dict[tuple[str, ...], tuple[Edited, Router]] = {}
         self._notes: dict[str, str] = {}
         self._lock, self._editing = Lock(), Lock()
 
@@ -210,7 +210,8 @@ class Home:
         Raises:
             HdbenchError: it cannot be opened.
         """
-        key = (path, collection.key, name)
+        # What was drawn by another plan is another page.
+        key = (path, collection.key, name, collection.decisions.plan_hash())
         with self._editing:
             if anew and key in self._edited:
                 _close(self._edited.pop(key)[0])

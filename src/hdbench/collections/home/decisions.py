@@ -153,6 +153,13 @@ class Decisions:
                 return last[1].plan.items
         return None
 
+    def plan_hash(self) -> str:
+        """Return the hash of the last usable plan; empty without one."""
+        with self._reading, suppress(HdbenchError):  # `view` says what is wrong
+            if last := self._last_plan():
+                return last[1].hash
+        return ""
+
     def dataset(self) -> Benchmark:
         """Return the dataset under the name that commands know it by.
 

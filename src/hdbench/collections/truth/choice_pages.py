@@ -258,6 +258,8 @@ class TruthPage(ChoicePage):
         """Save the value that was chosen."""
         value = made["value"]
         self._store.change(key.item, "ground_truth", key.field, value, after=after, how=self.how)
+        with suppress(HdbenchError):  # it is saved: the ground truths can be written later
+            self._store.flush(wait=False)
 
     def last_change(self, key: ValueKey, how: str = "") -> Change | None:
         """Return the last change of a value's field, or the last one that was made in a way."""

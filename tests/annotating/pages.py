@@ -102,12 +102,6 @@ def read_alone(folder, *names, items=("b2",)):
     return folder
 
 
-def set_status(page, status):
-    """Choose an item's status in the menu."""
-    page.locator("#more").click()
-    page.locator(f"#status [value={status}]").click()
-
-
 def with_home(page):
     """A new window of a page that believes it was opened from a home."""
 

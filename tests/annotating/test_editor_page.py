@@ -7,7 +7,7 @@ import shutil
 import httpx
 import pytest
 from annotating.killed_typing import kill_while_typing
-from annotating.pages import SCHEMA, Served, serving, truths, with_home, write_collection
+from annotating.pages import SCHEMA, serving, truths, with_home, write_collection
 from playwright.sync_api import expect
 
 from hdbench.collections.truth.store import Store
@@ -30,30 +30,6 @@ def visit(visit_at):
 
 def saved(page):
     expect(page.locator("#saving")).to_have_attribute("data-state", "saved")
-
-
-@pytest.mark.nightly
-def test_what_was_saved_survives_kill_9(tmp_path, browser):
-    folder = write_collection(tmp_path / "cards")
-    served = Served(folder, "--as", "anna")
-    context = browser.new_context(locale="en-GB")
-    page = context.new_page()
-    page.goto(served.url)
-    page.get_by_label("Title", exact=True).press_sequentially("Faust")
-    page.get_by_label("Year").fill("1808")
-    expect(page.locator("#saving")).to_have_text("saved")
-    assert served.kill() == -9
-    page.get_by_label("Title", exact=True).fill("Faust II")
-    expect(page.locator("#saving")).to_have_text("not saved")
-    context.close()
-
-    with serving(folder, "--as", "anna") as again:
-        page = browser.new_page(locale="en-GB")
-        page.goto(again.url)
-        expect(page.get_by_label("Title", exact=True)).to_have_value("Faust")
-        expect(page.get_by_label("Year")).to_have_value("1808")
-        page.close()
-    assert truths(folder)["b1"] == {"title": "Faust", "kind": None, "year": 1808, "persons": None}
 
 
 @pytest.mark.nightly

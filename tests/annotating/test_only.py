@@ -3,8 +3,7 @@
 import socket
 
 import pytest
-from annotating.pages import serving, write_collection
-from playwright.sync_api import expect
+from annotating.pages import write_collection
 from trust.collection import Collection
 
 from hdbench.collections.trust.work_list import read_listed, write_listed
@@ -84,18 +83,3 @@ def test_a_sample_is_read_without_drafts_and_a_list_with_them(tmp_path, run_hdbe
         command = ["annotate", folder, "--only", "out/worklist.csv", "--drafts", "one.jsonl"]
         told = run_hdbench(*command, "--port", taken.getsockname()[1], cwd=tmp_path)
     assert "is taken" in told.stderr
-
-
-@pytest.mark.nightly
-def test_the_page_shows_them_and_what_to_look_at(folder, tmp_path, browser):
-    (tmp_path / "list.csv").write_text(WORK_LIST)
-    with serving(folder, "--only", tmp_path / "list.csv") as served:
-        page = browser.new_page(locale="en-GB")
-        page.goto(served.url)
-        expect(page.locator("#id")).to_have_text("=b")
-        expect(page.locator("#stage")).to_have_text("To look at: title, year")
-        expect(page.locator("#progress")).to_have_text("0 of 2 done")
-        page.get_by_role("button", name="Next", exact=True).click()
-        expect(page.locator("#id")).to_have_text("0007")
-        expect(page.locator("#stage")).to_have_text("To look at: title")
-        page.close()

@@ -16,8 +16,6 @@ from PIL import Image
 
 from hdbench.collections.home.collection import key_of
 from hdbench.collections.truth.store import Store
-from hdbench.common import pdf
-from hdbench.common.pdf import PdfError
 
 SHEET = "id;Titel;Jahr\nn1;Neu;1950\nc0;Anders;1\n"
 
@@ -77,18 +75,6 @@ def test_new_items_come_behind_those_that_stay(client, at, folder):
     assert client.get(f"{at}small/5").headers["content-type"] == "image/webp"
 
 
-def test_a_folder_is_an_item_or_a_box_as_for_a_new_collection(client, at):
-    new = begin(client, at)
-    boxes = {f"scans/{box}/{n}.png": picture() for box in ("b1", "b2") for n in (1, 2)}
-    upload(client, f"{new}/scans", "box.zip", zipped(boxes))
-    page = client.get(new)
-    assert "Each folder (b1, b2) is one item" in page.text
-    assert "make a collection of their own" in alert(page)  # this one has an image for each item
-    assert "<h1>4 new items, 0 with" in send(client, f"{new}/boxes", boxes="1").text
-    assert "of 8 items" in send(client, f"{new}/write").text
-    assert client.get(f"{at}small/7").headers["content-type"] == "image/webp"
-
-
 def test_sheet_fills_the_new_items_alone(client, at, folder):
     before = truths(folder)
     new = begin(client, at)
@@ -145,17 +131,6 @@ def test_unusable_scan_does_not_spoil_what_is_there(client, recent, tmp_path, na
     assert "<h1>1 item, 0 with a ground truth</h1>" in client.get(new).text
 
 
-def test_pdf_with_a_password_is_refused(client, recent, tmp_path):
-    new = begin_new(client, tmp_path)
-    key = f"<{'00' * 32}>"
-    lock = f"/Encrypt <</Filter /Standard /V 1 /R 2 /P -4 /O {key} /U {key}>> /ID [<00> <00>]"
-    locked = picture(form="PDF").replace(b"/Root", lock.encode() + b" /Root")
-    with pytest.raises(PdfError, match="password"), pdf.opened(locked):
-        pass
-    told = upload(client, f"{new}/scans", "n.pdf", locked).json()["error"]
-    assert told == "n.pdf: not a PDF, damaged, or protected by a password"
-
-
 def test_scans_are_taken_back_and_the_sheet_stays(client, recent, tmp_path):
     new = begin_new(client, tmp_path)
     for name in ("a.png", "a.webp"):  # which would have the same id
@@ -176,16 +151,6 @@ def test_button_that_is_pressed_twice_adds_once(client, at, folder):
     assert first.status_code == second.status_code == 200
     assert first.url == second.url == client.get(new).url
     assert list(truths(folder)) == ["c0", "c1", "c2", "c3", "n1"]
-
-
-def test_scans_from_a_folder_stay_where_they_are(client, at, folder, tmp_path):
-    write_scans(tmp_path / "more", 6)
-    new = begin(client, at)
-    send(client, f"{new}/folder", images=str(tmp_path / "more"))
-    assert "2 new items" in client.get(new).text
-    send(client, f"{new}/write")
-    assert list(truths(folder)) == [f"c{number}" for number in range(6)]
-    assert len(list((tmp_path / "more").iterdir())) == 6
 
 
 def test_what_was_begun_is_found_again(client, at):

@@ -10,14 +10,11 @@ import pytest
 from annotating.killed_typing import own_chromium
 from home.collections import Cards, make_collection
 from home.served import ServedHome
-from home.test_decisions import Opened
 from playwright.sync_api import Error
 
 from hdbench.collections.home.collection import opened
-from hdbench.collections.trust.folder import read_applied
 from hdbench.collections.trust.plan import PlanOptions
 from hdbench.collections.truth.readings import CheckedValues
-from hdbench.collections.truth.work_list import WorkedValues
 
 pytestmark = pytest.mark.nightly
 
@@ -111,31 +108,3 @@ def test_values_that_were_read_are_there(tmp_path, use_until_killed):
     for item, field in saved:
         (reading,) = readings[item, field]
         assert (reading.by, reading.value) == ("anna", cards.truth(item)[field])
-
-
-def test_values_that_were_decided_are_there(tmp_path, use_until_killed):
-    cards = Cards(tmp_path, cards=60, truths=58)
-    page = Opened(cards, tmp_path / "other")
-    page.plan()
-    for form in ("decide/learn", "decide/apply"):
-        page.read()
-        page.send(form, control="5")
-        page.page("decide")
-    page.home.close()
-    out = page.collection.decisions.view().out
-
-    def use(page):
-        field = page.locator("#label").inner_text().lower()
-        item = page.locator("#id").inner_text()
-        page.locator("#reading").fill(str(cards.truth(item)[field]))
-        with page.expect_response("**/read"):
-            page.locator("#reading").press("Enter")
-        wait_until_saved(page)
-        return item, field
-
-    saved = use_until_killed(cards.folder, "work/anna/", use)
-    values = WorkedValues(opened(cards.folder).built, read_applied(out).values_sha256)
-    worked = values.current()
-    assert {key: worked[key].value for key in saved} == {
-        (item, field): cards.truth(item)[field] for item, field in saved
-    }

@@ -16,23 +16,11 @@ from starlette.testclient import TestClient
 
 from hdbench.collections.home import drafts, uploads
 from hdbench.collections.home import recent as recent_module
-from hdbench.collections.home.app import PAGES, build_app
+from hdbench.collections.home.app import build_app
 from hdbench.collections.home.collection import key_of
 from hdbench.collections.home.recent import Recent
 from hdbench.collections.truth.store import Store
 from hdbench.errors import HdbenchError
-
-
-@pytest.mark.parametrize("page", [page.name for page in PAGES if page.name != "item"])
-def test_every_page_says_where_the_collection_stands(client, at, page):
-    for language, sentence in (
-        ("en", "2 of 4 items have a ground truth; no model has read them."),
-        ("de", "2 von 4 Einträgen haben eine Referenz; kein Modell hat sie gelesen."),
-    ):
-        shown = client.get(at + page, headers={"accept-language": language})
-        assert shown.status_code == 200
-        assert f">{sentence}<" in shown.text
-        assert f'<html lang="{language}">' in shown.text
 
 
 def test_a_page_that_does_not_exist_leads_back(client, at):
@@ -312,20 +300,6 @@ def test_a_colleagues_file_is_taken_in_where_it_is_copied(client, at, folder, tm
     assert truths(folder)["c2"] == {"titel": "Faust"}
 
 
-def test_editor_is_opened_under_a_name(client, at, folder):
-    wrong = send(client, f"{at}truth/annotate", name="Anna/Amsel")
-    assert wrong.status_code == 400
-    assert "Anna/Amsel" in alert(wrong)
-    assert 'value="Anna/Amsel"' in wrong.text
-    opened = send(client, f"{at}truth/annotate", name="anna")
-    assert str(opened.url).endswith(f"{at}annotate/anna/")
-    change = {"what": "ground_truth", "field": "", "to": {"titel": "Faust"}, "after": None}
-    saved = client.post(f"{at}annotate/anna/items/2/change", json=change, headers=HERE)
-    assert saved.status_code == 200
-    assert "3 of 4 items have a ground truth" in client.get(at).text
-    assert 'value="anna"' in client.get(f"{at}truth").text
-
-
 def test_what_models_read_can_be_corrected(client, at, folder):
     assert 'name="drafts"' not in client.get(f"{at}truth").text
     upload(client, f"{at}runs/upload", "gpt.jsonl", answers(4))
@@ -375,20 +349,6 @@ def test_picture_of_an_item(client, at):
     assert client.get(f"{at}small/4").status_code == 404
 
 
-def test_sheet_that_names_no_scan_is_explained_for_the_page(client, tmp_path):
-    new = begin(client, tmp_path, name="cards")
-    upload(client, f"{new}/scans", "a.png", picture())
-    upload(client, f"{new}/truth", "sheet.csv", b"id;Titel\nb;Faust\nc;Urfaust\n")
-    told = alert(client.get(new))
-    assert told.startswith("no ground truth fits an image: the first is for")
-    assert "--map" not in told
-    assert 'name="column:Titel"' in client.get(new).text  # beside which id can be written
-    upload(client, f"{new}/truth", "sheet.csv", b"Nr;Bild;Titel\n1;b;Faust\n2;a;Urfaust\n")
-    wrong = send(client, f"{new}/save", **{"column:Titel": "author["})
-    assert alert(wrong).startswith("Titel=author[: not the path of a field")
-    assert "<h1>1 item, 1 with a ground truth</h1>" in client.get(new).text
-
-
 def test_server_that_has_not_said_where_it_is(recent, tmp_path, monkeypatch):
     monkeypatch.setattr(recent_module, "PATIENCE", 0.3)
     assert recent.served_at() is None  # this one serves from now on
@@ -415,11 +375,6 @@ def test_empty_home_offers_a_sample(client, tmp_path, monkeypatch):
         assert "All 8 items have a ground truth; 1 model has read part of them." in opened
     assert "Try it with a sample" not in client.get("/").text
     assert truths(tmp_path / "sample-cards")["sample-01"]["publication"]["year"] == 1957
-
-
-def test_only_the_page_that_sends_says_so(client, at):
-    assert "Everything stays on this computer." in client.get(f"{at}fields").text
-    assert "Everything stays on this computer." not in client.get(f"{at}runs").text
 
 
 def test_answers_are_shown_beside_their_items_when_they_are_dropped(client, at):

@@ -2,8 +2,8 @@
 
 import pytest
 from home.collections import Cards
+from home.looks import Looks
 from home.served import ServedHome
-from home.test_decision_walk import Looks
 from home.test_decisions import Opened
 from playwright.sync_api import expect
 from space.servers import free_port

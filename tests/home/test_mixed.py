@@ -185,38 +185,6 @@ def test_titles_and_prompts_changed_in_two_windows(tmp_path, browser, serve):
     context.close()
 
 
-@pytest.mark.nightly
-def test_answers_that_are_gone_are_not_said_to_be_moved(tmp_path, browser, serve):
-    folder = make_collection(tmp_path)
-    run = write_run(tmp_path, "gpt")
-    home = serve(folder)
-    page = browser.new_page()
-    page.goto(f"{home.url}runs")
-    page.locator(".runs summary").first.click()
-    run.unlink()
-    page.locator("form[action$='runs/remove'] button").click()
-    expect(page.locator(".stands")).to_contain_text("no model has read them")
-    expect(page.locator(".note[role=status]")).to_have_count(0)
-    page.close()
-
-
-@pytest.mark.nightly
-def test_what_another_window_has_undone_is_no_longer_shown(tmp_path, browser, serve):
-    home = serve(make_collection(tmp_path))
-    context = browser.new_context(locale="en-GB")
-    one, other = context.new_page(), context.new_page()
-    for page in (one, other):
-        open_editor(page, f"{home.url}annotate/anna/#c1")
-    one.locator(TITLE).fill("Faust")
-    is_saved(one)
-    for page in (other, one):
-        page.locator("#more").click()
-        page.locator("#undo").click()
-        expect(page.locator(TITLE)).to_have_value("Titel 1")
-    expect(one.locator("#message")).to_contain_text("anna has nothing to undo")
-    context.close()
-
-
 def test_dataset_that_is_gone_is_not_begun_anew(tmp_path, browser, serve):
     cards = Cards(tmp_path, cards=60, truths=30)
     collection = opened(cards.folder)
@@ -236,21 +204,3 @@ def test_dataset_that_is_gone_is_not_begun_anew(tmp_path, browser, serve):
     page.keyboard.press("Enter")
     is_saved(page)
     page.close()
-
-
-@pytest.mark.nightly
-def test_broken_file_is_said_in_a_line_when_the_editor_closes(tmp_path, browser, serve):
-    folder = make_collection(tmp_path)
-    errors = tmp_path / "errors.txt"
-    with errors.open("w") as file:
-        home = ServedHome(tmp_path, 0, folder, errors=file)
-    page = browser.new_page()
-    open_editor(page, f"{home.url}annotate/anna/#c2")
-    (folder / "people").mkdir(exist_ok=True)
-    (folder / "people/ben.jsonl").write_text("- 3\n")
-    page.locator(TITLE).fill("Faust")
-    expect(page.locator("#message")).to_contain_text("ben.jsonl:1")
-    page.close()
-    assert home.end() == 0
-    assert "ben.jsonl:1" in errors.read_text()
-    assert "Traceback" not in errors.read_text()

@@ -6,7 +6,7 @@ from threading import Timer
 
 import pytest
 from annotating.checking.plans import ServedCheck, read_by, serving_check, write_plan
-from annotating.pages import SCHEMA, ended, with_home, write_collection
+from annotating.pages import SCHEMA, ended, write_collection
 from axe_playwright_python.sync_playwright import Axe
 from helpers.english import words
 from helpers.small_disk import FORMS, small_disk
@@ -239,28 +239,6 @@ def test_back_corrects_what_was_saved_and_keeps_what_was_typed(tmp_path, folder,
     told = read_by(folder, plan)
     assert told[first, "title"] == {"anna": None}
     assert told[second, "title"] == {"anna": "begun"}
-
-
-def test_the_end_leads_to_the_home_where_there_is_one(tmp_path, folder, visit):
-    plan = write_plan(tmp_path / "plan", [("b1", "title")], verify=())
-    with serving_check(folder, plan) as served:
-        page = with_home(visit(served))
-        expect(page.locator("#home-next")).to_be_hidden()
-        read(page, "Faust")
-        expect(page.locator("#home-next")).to_have_attribute("href", "/home/")
-        expect(page.locator("#home-next")).to_be_visible()
-        expect(page.locator("#command")).to_be_hidden()
-
-
-@pytest.mark.nightly
-def test_a_control_sample_is_one_stage(tmp_path, folder, visit):
-    plan = write_plan(tmp_path / "plan", [("b1", "title"), ("b2", "title")], verify=())
-    with serving_check(folder, plan) as served:
-        page = visit(served)
-        expect(page.locator("#progress")).to_have_text("Value 1 of 2")
-        assert sorted(read_all(page, "Faust")) == ["b1", "b2"]
-        expect(heading(page)).to_have_text("All values are read.")
-        expect(page.locator("#command")).to_have_text("hdbench trust control OUT")
 
 
 def test_what_two_windows_read_is_neither_lost_nor_replaced(tmp_path, folder, visit):

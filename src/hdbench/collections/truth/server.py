@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from starlette.applications import Starlette
 from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.middleware import Middleware
@@ -30,6 +30,8 @@ from hdbench.errors import HdbenchError, without_folders
 
 NOT_SAVED = 507
 """The HTTP status for a change that could not be saved, which the page keeps and sends again."""
+
+_PICTURES = CapacityLimiter(4)
 
 _PAGE = Path(__file__).parent / "page"
 
@@ -151,11 +153,14 @@ async def _answered(edited: Edited, answer: Answer, request: Request) -> Respons
 
 
 def _picture(path: str, picture: Callable[[int, int], tuple[bytes, str]]) -> Route:
-    """Return a route to pictures."""
+    """Return a route to pictures; those that take long keep nothing else from a thread."""
 
-    def endpoint(request: Request) -> Response:
+    async def endpoint(request: Request) -> Response:
+        page = request.path_params["page"]
         try:
-            data, media_type = picture(_number(request), request.path_params["page"])
+            data, media_type = await to_thread.run_sync(
+                picture, _number(request), page, limiter=_PICTURES
+            )
         except HdbenchError as error:
             return Response(why_not(error.message, request), 404, media_type="text/plain")
         return Response(data, media_type=media_type)

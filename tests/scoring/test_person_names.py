@@ -1,6 +1,6 @@
 import pytest
 
-from hdbench.scoring.person_names import read_name
+from hdbench.scoring.letters_f1 import read_name
 
 
 @pytest.mark.parametrize(

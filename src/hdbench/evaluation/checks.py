@@ -16,8 +16,8 @@ from hdbench.errors import HdbenchError, escaped
 from hdbench.evaluation.items import ScoredItem
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.warning_texts import RunWarning, WarningText, message
+from hdbench.scoring.letters_f1 import read_name
 from hdbench.scoring.metric import FieldMatch, Metric
-from hdbench.scoring.person_names import read_name
 
 LOOKED_AT = 5_000
 """Minimum number of answers whose values are looked at, if there are as many; of more, evenly

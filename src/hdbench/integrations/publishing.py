@@ -19,8 +19,8 @@ from huggingface_hub.hf_api import RepoFile
 
 from hdbench.about import FOLDERS, NAMESPACE, PACKAGE, __version__, installed_folder
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.benchmarks.building.archive import OPEN_LICENCES
 from hdbench.benchmarks.building.card import CARD, card_yaml
-from hdbench.benchmarks.building.licences import OPEN_LICENCES
 from hdbench.benchmarks.model_facts import RESULTS
 from hdbench.benchmarks.spec import BenchmarkSpec, Rights
 from hdbench.common.bounds import MAX_FILLED

@@ -17,7 +17,7 @@ from hdbench.evaluation.result import Result
 from hdbench.report.items import MAX_FIELD, ItemView, ShownField, Value, cut, item_views
 from hdbench.report.leaderboard.boards import Board
 from hdbench.report.leaderboard.words import short_name, verdict
-from hdbench.scoring.flatten import flatten
+from hdbench.scoring.zettel_f1 import flatten
 from hdbench.space.context import SpaceContext
 from hdbench.space.rendering import MADE, render
 

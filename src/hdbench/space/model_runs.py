@@ -33,7 +33,7 @@ from hdbench.models.backend import Question
 from hdbench.models.items import of_benchmark
 from hdbench.models.run import PROMPT, read_prompt, run_name
 from hdbench.models.run_folder import read_answers
-from hdbench.scoring.flatten import flatten
+from hdbench.scoring.zettel_f1 import flatten
 from hdbench.space.context import SpaceContext
 from hdbench.space.work import ended
 

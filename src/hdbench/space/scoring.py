@@ -22,7 +22,7 @@ from hdbench.evaluation.result import Result
 from hdbench.evaluation.score import Settings, score_under
 from hdbench.report.page import report_page
 from hdbench.report.workbook import csv_files, workbook
-from hdbench.scoring.flatten import flatten
+from hdbench.scoring.zettel_f1 import flatten
 from hdbench.space.context import SpaceContext, mapped, uploads
 from hdbench.space.rendering import MADE, summary
 from hdbench.space.texts import TextError

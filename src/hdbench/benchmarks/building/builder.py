@@ -13,9 +13,8 @@ import yaml
 from hdbench.about import installed_folder
 from hdbench.benchmarks.agreement import AGREEMENT, Agreement
 from hdbench.benchmarks.benchmark import EXAMPLE, METADATA
-from hdbench.benchmarks.building.archive import write_archive
+from hdbench.benchmarks.building.archive import OPEN_LICENCES, UNSTATED, write_archive
 from hdbench.benchmarks.building.card import write_cards
-from hdbench.benchmarks.building.licences import OPEN_LICENCES, UNSTATED
 from hdbench.benchmarks.building.metadata import Built, DateColumns, metadata_line
 from hdbench.benchmarks.building.namespace import writing
 from hdbench.benchmarks.building.recipe import SCRIPT, Recipe, load_script

@@ -11,7 +11,7 @@ import yaml
 
 from hdbench.benchmarks.agreement import AGREEMENT, Agreement, IntervalEstimate
 from hdbench.benchmarks.benchmark import METADATA
-from hdbench.benchmarks.building.licences import UNSTATED
+from hdbench.benchmarks.building.archive import UNSTATED
 from hdbench.benchmarks.building.metadata import Built
 from hdbench.benchmarks.building.recipe import Recipe
 from hdbench.benchmarks.building.source import MEDIA_FOLDERS

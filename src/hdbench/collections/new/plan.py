@@ -16,8 +16,8 @@ from hdbench.answers.page_text.boxes import LINE_BOXES, as_column
 from hdbench.answers.records import Truth, Truths, mapped
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import Table
+from hdbench.benchmarks.building.archive import unusable
 from hdbench.benchmarks.building.drafts import draft_prompt, schema_of_records, titles_of
-from hdbench.benchmarks.building.licences import unusable
 from hdbench.benchmarks.names import recipe_names
 from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.sample import STRATUM

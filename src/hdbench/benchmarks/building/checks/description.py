@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, get_args
 from pydantic import ValidationError
 
 from hdbench.answers.schema import AnswerSchema
+from hdbench.benchmarks.building.archive import OPEN_LICENCES, UNSTATED, unusable
 from hdbench.benchmarks.building.card import CARD, PLACEHOLDERS, front_matter, translations
 from hdbench.benchmarks.building.checks.problems import (
     Example,
@@ -17,7 +18,6 @@ from hdbench.benchmarks.building.checks.problems import (
     without_place,
 )
 from hdbench.benchmarks.building.errata import ERRATA
-from hdbench.benchmarks.building.licences import OPEN_LICENCES, UNSTATED, unusable
 from hdbench.benchmarks.markdown import PlaceholderError, fill
 from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, ColumnType
 from hdbench.common.bounds import MAX_TEXT_FILE

@@ -53,7 +53,7 @@ def test_runs_on_different_benchmarks_are_refused(answered, run_hdbench):
     info = json.loads((answered / "runs/two/run.json").read_text())
     (answered / "runs/two/run.json").write_text(json.dumps(info | {"benchmark": "hdb/other"}))
     done = run_hdbench("trust", "plan", "runs/one", "runs/two", cwd=answered)
-    told = "error: these runs answer different benchmarks: hdb/cards, hdb/other\n"
+    told = "error: these runs answer different benchmarks: hdb/cards, hdb/other: name runs of one\n"
     assert (done.returncode, done.stderr) == (2, told)
 
 

@@ -44,7 +44,7 @@ def read_authority_lines(path: Path) -> list[AuthorityLine]:
     text = _read_text(path)
     found = list(_lines(text, path))
     if not found:
-        raise HdbenchError("{place}: has no values", place=path)
+        raise HdbenchError("{place}: has no values: write one on each line", place=path)
     return found
 
 
@@ -57,7 +57,9 @@ def _read_text(path: Path) -> str:
     with read_errors(path):
         if path.stat().st_size > MAX_AUTHORITY_FILE:
             raise HdbenchError(
-                "{place}: larger than {most} MiB", place=path, most=MAX_AUTHORITY_FILE >> 20
+                "{place}: larger than {most} MiB: divide it",
+                place=path,
+                most=MAX_AUTHORITY_FILE >> 20,
             )
         return unicodedata.normalize("NFC", decode(path.read_bytes(), str(path)))
 
@@ -66,7 +68,7 @@ def _lines(text: str, path: Path) -> Iterator[AuthorityLine]:
     for number, cells in _rows(text, path):
         if number > MAX_AUTHORITY_LINES:
             raise HdbenchError(
-                "{place}: more than {most:,} lines", place=path, most=MAX_AUTHORITY_LINES
+                "{place}: more than {most:,} lines: divide it", place=path, most=MAX_AUTHORITY_LINES
             )
         value, identifier = cells[0].strip(), cells[1].strip() if len(cells) > 1 else ""
         if (
@@ -269,7 +271,7 @@ def read_identifiers(given: Sequence[str], fields: Sequence[str]) -> Identifiers
     for text in given:
         field, path = split_field(text, fields)
         if field in files:
-            raise HdbenchError("{given}: a second file for the same field", given=text)
+            raise HdbenchError("{given}: a second file for the same field: name one", given=text)
         files[field] = read_authority_table(path)
     return Identifiers(files)
 

@@ -282,7 +282,7 @@ class Benchmark:
         """Refuse an id that occurred before."""
         if item_id in seen:
             raise HdbenchError(
-                "{place}:{number}: the id {id!r} occurs twice",
+                "{place}:{number}: the id {id!r} occurs twice: give each item its own",
                 place=self.metadata,
                 number=number,
                 id=item_id,

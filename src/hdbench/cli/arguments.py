@@ -140,7 +140,7 @@ def required_benchmark(benchmark: str | None, runs: Sequence[Path]) -> str:
             )
     if len(set(named.values())) > 1:
         raise HdbenchError(
-            "these runs answer different benchmarks: {names}",
+            "these runs answer different benchmarks: {names}: name runs of one",
             names=", ".join(sorted(set(named.values()))),
         )
     return next(iter(named.values()))

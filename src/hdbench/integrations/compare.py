@@ -112,7 +112,7 @@ def _records(path: Path) -> dict[str, dict[str, Any]]:
             )
         records[sha256] = line.value
     if not records:
-        raise HdbenchError("{place}: no records in this file", place=path)
+        raise HdbenchError("{place}: no records in this file: write one on each line", place=path)
     return records
 
 

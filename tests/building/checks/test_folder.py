@@ -99,7 +99,10 @@ def test_terminal_sequences_in_names_are_escaped(folder, run_hdbench):
 
 def test_what_is_not_in_the_plain_form_is_refused_in_one_line(folder, run_hdbench):
     done = run_hdbench("check", "nothing", cwd=folder.path.parent)
-    assert (done.returncode, done.stderr) == (2, "error: nothing: no such folder\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: nothing: no such folder: name the one that benchmark.yaml is in\n",
+    )
     folder.write(".built-by-hdbench", "")
     with pytest.raises(HdbenchError, match="check the folder that it came from"):
         folder.check()

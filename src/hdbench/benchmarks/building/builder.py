@@ -171,7 +171,11 @@ def _write_rows(recipe: Recipe, files: SourceFiles, folder: Path, *, allow_missi
         for row in progress(recipe.rows(files), spec.title):
             if row.id in ids:
                 where = row.media[0] if row.media else spec.name
-                raise HdbenchError("{place}: the id {id!r} occurs twice", place=where, id=row.id)
+                raise HdbenchError(
+                    "{place}: the id {id!r} occurs twice: give each item its own",
+                    place=where,
+                    id=row.id,
+                )
             ids.add(row.id)
             without_truth += row.ground_truth is None
             if row.ground_truth is not None and (how := Provenance.of_row(row.columns)):

@@ -216,7 +216,9 @@ def _check_image(data: bytes, place: Path) -> str:
             formats=formats,
         ) from error
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise HdbenchError("{place}: damaged image: {why}", place=place, why=error) from error
+        raise HdbenchError(
+            "{place}: damaged image: {why}: replace it", place=place, why=error
+        ) from error
 
 
 def _check_pdf(data: bytes, place: Path) -> str:

@@ -241,7 +241,9 @@ def _pages_of(entry: Path, files: list[Path]) -> tuple[Page, ...]:
         )
     pages = tuple(page for file in files for page in pages_in(file))
     if len(pages) > MAX_PAGES:
-        raise HdbenchError("{place}: more than {most:,} pages", place=entry.name, most=MAX_PAGES)
+        raise HdbenchError(
+            "{place}: more than {most:,} pages: divide it", place=entry.name, most=MAX_PAGES
+        )
     return pages
 
 

@@ -39,7 +39,9 @@ def check_folder(folder: Path, out: Path) -> CheckReport:
         HdbenchError: there is no such folder, or it is not in the plain form.
     """
     if not folder.is_dir():
-        raise HdbenchError("{place}: no such folder", place=folder)
+        raise HdbenchError(
+            "{place}: no such folder: name the one that benchmark.yaml is in", place=folder
+        )
     if is_ours(folder):
         raise HdbenchError(
             "{place}: was built by hdbench: check the folder that it came from", place=folder

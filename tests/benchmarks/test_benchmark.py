@@ -150,7 +150,10 @@ def test_every_command_refuses_an_unknown_headline_in_one_line(cards, run_hdbenc
             '"id": "0001", "ground_truth": "{}", "id": "0000"',
             "has two ids, '0001' and '0000': keep one",
         ),
-        ('"ground_truth": "{}", "id": "0000"', "the id '0000' occurs twice"),
+        (
+            '"ground_truth": "{}", "id": "0000"',
+            "the id '0000' occurs twice: give each item its own",
+        ),
     ],
 )
 def test_an_id_of_two_rows_is_refused_by_all_that_reads_items(tmp_path, second, why):

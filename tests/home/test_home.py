@@ -151,7 +151,7 @@ def test_a_folder_is_an_item_or_a_box_as_people_say(client, tmp_path):
 
 
 def test_zip_that_is_too_large_unpacked_is_refused(client, tmp_path, monkeypatch):
-    monkeypatch.setattr(drafts, "MAX_UNPACKED", 100)
+    monkeypatch.setattr(drafts, "MAX_COLLECTION", 100)
     new = begin(client, tmp_path, name="cards")
     told = upload(
         client, f"{new}/scans", "box.zip", zipped({"a.png": picture(), "b.png": b"0" * 99})

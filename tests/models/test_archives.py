@@ -13,9 +13,10 @@ import pytest
 from models.faulty_server import FaultyServer, Response, completion
 from PIL import Image
 
+from hdbench.common.bounds import MAX_IMAGE
 from hdbench.errors import HdbenchError
 from hdbench.models import archives
-from hdbench.models.backend import MAX_IMAGE, StoredImage
+from hdbench.models.backend import StoredImage
 from hdbench.models.items import own_images
 
 

@@ -17,6 +17,7 @@ from helpers.backends import Heard, made
 from models.faulty_server import FaultyServer, Response, completion, error
 from PIL import Image
 
+from hdbench.common.bounds import MAX_RESPONSE
 from hdbench.errors import HdbenchError
 from hdbench.models.backend import (
     Decoding,
@@ -24,7 +25,6 @@ from hdbench.models.backend import (
     Question,
 )
 from hdbench.models.endpoint_backend import EndpointBackend
-from hdbench.models.endpoint_client import MAX_BODY
 from hdbench.models.server import Server
 
 KEY = "sk-sentinel-5f1d0c"
@@ -139,7 +139,7 @@ def test_too_many_requests_are_repeated_after_the_given_time(question):
         Response(
             gzip.compress(json.dumps(completion()).encode()), headers={"Content-Encoding": "gzip"}
         ),
-        Response(json.dumps(completion()).encode() + b" " * MAX_BODY),
+        Response(json.dumps(completion()).encode() + b" " * MAX_RESPONSE),
     ],
     ids=itertools.count(),
 )

@@ -1,6 +1,8 @@
 """Bounds on what is read, in one table: whatever comes from elsewhere may be hostile.
 
 Each is far above what real files have, and reading takes memory and time that grow with the file.
+How much is shown at most stands where it is shown, and what one visitor may use of a Space in
+`space/work.py`.
 """
 
 # JSON and XML
@@ -178,10 +180,10 @@ MAX_PIXELS = 150_000_000
 """Maximum number of pixels of an image of a new collection."""
 
 MAX_PAGES = 1_000
-"""Maximum number of pages of an item."""
+"""Maximum number of pages of an item: they become files of its folder, and images of its page."""
 
 MAX_TEXT_ITEM = 2**20
-"""Maximum number of bytes of a text item."""
+"""Maximum number of bytes of an item that is a text: a prompt has to hold it."""
 
 # A population
 
@@ -192,7 +194,7 @@ MAX_ID = 1_000
 """Maximum number of characters in an id."""
 
 MAX_STRATA = 1_000
-"""Maximum number of strata."""
+"""Maximum number of strata: with more, hardly any has the two items that a figure needs."""
 
 # Checks of a folder
 
@@ -251,3 +253,48 @@ MAX_PASTED = 1_000_000
 MAX_KEPT_PATHS, MAX_KEPT_LENGTH = 10_000, 200
 """Maximum number of paths that are kept once they were built, and of their characters: answers can
 have any keys."""
+
+# Collections
+
+MAX_WORK_LIST = 2**29
+"""Maximum size in bytes of a work list, which has a row for each doubtful value of a collection."""
+
+MAX_PEOPLE_LINE = 4 * 2**20
+"""Maximum number of bytes in a line of what people entered: a ground truth, or a comment."""
+
+MAX_VALUE_DEPTH = 60
+"""Maximum depth of a value, which keeps records readable."""
+
+MAX_COMMENT = 10_000
+"""Maximum number of characters in a person's comment on an item."""
+
+MAX_ITEM_CHANGES = 10_000
+"""Maximum number of changes to one item, all of which are read to know its state."""
+
+MAX_READING = 100_000
+"""Maximum number of characters in what a person reads of a single value."""
+
+MAX_COLLECTION = 64 * 2**30
+"""Maximum number of bytes of the images in a ZIP that is dropped on the home, unpacked."""
+
+MAX_UPLOAD = 8 * 2**30
+"""Maximum number of bytes of a file that is dropped on the home."""
+
+# Results and models
+
+MAX_RESULT = 256 * 2**20
+"""Maximum size in bytes of a result file: one for 1,000,000 cards has some 45 MiB, 80 MiB if no
+answer was valid JSON only, and one for as many texts 140 MiB."""
+
+MAX_GROUP = 256 * 2**20
+"""Maximum bytes of a group of rows of a Parquet file: they are in memory together."""
+
+MAX_IMAGE = 256 * 2**20
+"""Maximum number of bytes of an image in an archive."""
+
+MAX_RESPONSE = 8 * 2**20
+"""Maximum bytes of a response; the text of 100,000 tokens has fewer than one million."""
+
+MAX_RESPONSE_VALUES = 200_000
+"""Maximum objects and lists in a response, counted by their brackets: more take seconds to read,
+and while they are read no other answer is."""

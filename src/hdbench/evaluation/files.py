@@ -11,6 +11,7 @@ from typing import Any
 from hdbench.answers.folders import run_parts
 from hdbench.answers.json_files import is_one_object
 from hdbench.answers.members import Folder
+from hdbench.common.bounds import MAX_RESULT
 from hdbench.common.jsonio import parse_file
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import file_sha256, utf8_text
@@ -21,10 +22,6 @@ from hdbench.evaluation.result import Result
 from hdbench.evaluation.run_info import run_name
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import Metric
-
-MAX_RESULT = 256 * 2**20
-"""Maximum size in bytes of a result file: one for 1,000,000 cards has some 45 MiB, 80 MiB if no
-answer was valid JSON only, and one for as many texts 140 MiB."""
 
 
 def answers_sha256(path: Path) -> str:

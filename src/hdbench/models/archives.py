@@ -8,13 +8,12 @@ from itertools import groupby
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from hdbench.common.bounds import MAX_GROUP, MAX_IMAGE
 from hdbench.errors import HdbenchError
-from hdbench.models.backend import IMAGES, MAX_IMAGE, Question, StoredImage
+from hdbench.models.backend import IMAGES, Question, StoredImage
 
 ARCHIVES = (".tar", ".tar.gz", ".tgz", ".parquet")
 
-MAX_GROUP = 256 * 2**20
-"""Maximum bytes of a group of rows of a Parquet file: they are in memory together."""
 
 ROWS = 16
 """Number of rows of a Parquet file that are taken at once."""

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from pydantic import ConfigDict, Field, ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
 
+from hdbench.common.bounds import MAX_IMAGE
 from hdbench.common.extras import needed
 from hdbench.common.names import did_you_mean
 from hdbench.common.validation import why_unfit
@@ -33,8 +34,6 @@ LOST_IN_A_ROW = 10
 IMAGES = {".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".bmp", ".gif", ".pdf"}
 """Extensions of the files that a model is shown."""
 
-MAX_IMAGE = 256 * 2**20
-"""Maximum number of bytes of an image in an archive."""
 
 _CHECKED = ConfigDict(extra="forbid", defer_build=True, coerce_numbers_to_str=True)
 

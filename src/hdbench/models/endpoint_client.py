@@ -10,16 +10,10 @@ import httpx2
 from openai import APITimeoutError, AsyncOpenAI
 
 from hdbench.about import __version__
+from hdbench.common.bounds import MAX_RESPONSE, MAX_RESPONSE_VALUES
 from hdbench.errors import Message
 from hdbench.models.completion import body_of
 from hdbench.models.server import Server
-
-MAX_BODY = 8 * 2**20
-"""Maximum bytes of a response; the text of 100,000 tokens has fewer than one million."""
-
-MAX_NESTED = 200_000
-"""Maximum objects and lists in a response, counted by their brackets: more take seconds to read,
-and while they are read no other answer is."""
 
 CONNECT_SECONDS = 10.0
 
@@ -114,11 +108,11 @@ async def _read(response: httpx2.Response) -> bytes:
     data = bytearray()
     async for chunk in response.aiter_bytes():
         data += chunk
-        if len(data) > MAX_BODY:
+        if len(data) > MAX_RESPONSE:
             raise httpx2.DecodingError(
-                Message("the server's answer is longer than {most} MiB", most=MAX_BODY >> 20)
+                Message("the server's answer is longer than {most} MiB", most=MAX_RESPONSE >> 20)
             )
-    if data.count(b"{") + data.count(b"[") > MAX_NESTED:
+    if data.count(b"{") + data.count(b"[") > MAX_RESPONSE_VALUES:
         raise httpx2.DecodingError(Message("the server's answer has too many objects and lists"))
     return bytes(data)
 

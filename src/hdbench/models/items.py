@@ -7,14 +7,12 @@ from typing import NamedTuple
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common import pdf
+from hdbench.common.bounds import MAX_WHOLE
 from hdbench.common.regular_files import Entries, entries, read_text
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.run_info import FIRST, NAMED, OF_ALL, PART, PartInfo
 from hdbench.models.archives import ARCHIVES, Archives
 from hdbench.models.backend import IMAGES, Question
-
-MAX_IDS = 64 * 2**20
-"""Maximum number of bytes of a file with ids: a million long ones."""
 
 
 class Choice(NamedTuple):
@@ -89,7 +87,7 @@ def named_ids(text: str | None) -> list[str]:
     if text is None:
         return []
     is_file = os.path.isfile(text)
-    names = read_text(Path(text), MAX_IDS).splitlines() if is_file else text.split(",")
+    names = read_text(Path(text), MAX_WHOLE).splitlines() if is_file else text.split(",")
     ids = [name.strip() for name in names if name.strip()]
     if not ids:
         raise HdbenchError("--ids {given}: names no id", given=text)

@@ -36,15 +36,13 @@ from hdbench.collections.new.writing import (
     write_collection,
 )
 from hdbench.collections.truth.media import BrowserImage, small_picture
+from hdbench.common.bounds import MAX_COLLECTION
 from hdbench.common.jsonio import parse_file, write_json
 from hdbench.common.os_errors import write_errors
 from hdbench.common.regular_files import read_text
 from hdbench.common.validation import Strict, validate
 from hdbench.common.writing import make_folder
 from hdbench.errors import HdbenchError
-
-MAX_UNPACKED = 64 * 2**30
-"""Maximum number of bytes of a ZIP's images, unpacked."""
 
 TABLES = (".csv", ".tsv", ".xlsx", ".ods")
 """Endings of tables, in which a person can choose the row with the headings."""
@@ -327,11 +325,11 @@ class CollectionDraft:
     def _unpack(self, given: UploadedFile) -> None:
         with closing(Zip(given.path, given.name.name)) as archive:
             names = [name for name in (*archive.names, *archive.others) if _is_scan(name)]
-            if sum(map(archive.size, names)) > MAX_UNPACKED:
+            if sum(map(archive.size, names)) > MAX_COLLECTION:
                 raise HdbenchError(
                     "{place}: more than {most} GiB unpacked: unpack it, and give the folder",
                     place=given.name,
-                    most=MAX_UNPACKED >> 30,
+                    most=MAX_COLLECTION >> 30,
                 )
             if not names:
                 raise HdbenchError("{place}: no images or PDFs in it", place=given.name)

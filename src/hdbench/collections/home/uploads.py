@@ -10,13 +10,11 @@ from typing import NamedTuple
 from anyio import to_thread
 from starlette.requests import Request
 
+from hdbench.common.bounds import MAX_UPLOAD
 from hdbench.common.names import is_writable
 from hdbench.common.os_errors import write_errors
 from hdbench.common.writing import refuse_links
 from hdbench.errors import HdbenchError
-
-MAX_UPLOAD = 8 * 2**30
-"""Maximum number of bytes of a file that is sent."""
 
 MAX_NAME = 200
 """Maximum number of bytes of a file's name."""

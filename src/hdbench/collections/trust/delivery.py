@@ -16,7 +16,6 @@ from hdbench.about import __version__
 from hdbench.benchmarks.benchmark import PEOPLE, Benchmark
 from hdbench.collections.trust.folder import (
     CONTROL,
-    MAX_FILE,
     Applied,
     check_values,
     only_process,
@@ -25,6 +24,7 @@ from hdbench.collections.trust.folder import (
 )
 from hdbench.collections.trust.origins import ItemStates, Origin, ValueStates
 from hdbench.collections.truth.people import SUFFIX
+from hdbench.common.bounds import MAX_TEXT_FILE
 from hdbench.common.jsonio import parse_line, raw_lines, write_json
 from hdbench.common.os_errors import write_errors
 from hdbench.common.progress import progress
@@ -289,7 +289,7 @@ def read_finished(folder: Path) -> Finished | None:
     if not path.is_file():
         return None
     try:
-        return Finished.model_validate_json(read_at_most(path, MAX_FILE))
+        return Finished.model_validate_json(read_at_most(path, MAX_TEXT_FILE))
     except (OSError, HdbenchError, ValidationError):
         return None
 

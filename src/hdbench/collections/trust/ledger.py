@@ -15,15 +15,13 @@ from pydantic import Field
 from hdbench.benchmarks.benchmark import LEDGER
 from hdbench.collections.trust.seals import Sha256
 from hdbench.collections.truth.events import now
+from hdbench.common.bounds import MAX_WHOLE
 from hdbench.common.jsonio import parse_line
 from hdbench.common.os_errors import read_errors, write_errors
 from hdbench.common.regular_files import read_at_most
 from hdbench.common.validation import Strict, validate
 from hdbench.common.writing import append, lock, refuse_links
 from hdbench.errors import HdbenchError
-
-MAX_FILE = 64 * 2**20
-"""Maximum size in bytes of a ledger."""
 
 Step = Literal["plan", "learned", "verification", "readings", "decision", "applied", "control"]
 """What was done: a plan was made, or has learned; its verification was opened, the readings of this
@@ -77,7 +75,7 @@ class Ledger:
         if not self.path.exists():
             return
         with read_errors(self.path):
-            *lines, _ = read_at_most(self.path, MAX_FILE).split(b"\n")
+            *lines, _ = read_at_most(self.path, MAX_WHOLE).split(b"\n")
         for number, raw in enumerate(lines, 1):
             where = f"{self.path}:{number}"
             entry = validate(LedgerEntry, parse_line(raw, where), Path(where))

@@ -9,14 +9,12 @@ from typing import Annotated, Any, ClassVar, TypeVar
 import yaml
 from pydantic import Field
 
+from hdbench.common.bounds import MAX_WHOLE
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import open_regular
 from hdbench.common.validation import Strict, check_file, check_written_by, read_yaml, validate
 from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError, Message
-
-MAX_FILE = 64 * 2**20
-"""Maximum size in bytes of such a file."""
 
 _KIND = re.compile(rb"^(plan|learned|control): 1\s*$", re.MULTILINE)
 _HEAD = 4096
@@ -105,7 +103,7 @@ def read_sealed(path: Path, model: type[AnySealed]) -> AnySealed:
     Raises:
         HdbenchError: it cannot be read, is something else, or was changed since.
     """
-    check_file(path, MAX_FILE, model.WHAT)
+    check_file(path, MAX_WHOLE, model.WHAT)
     data: Any = read_yaml(path)
     if not isinstance(data, dict) or data.pop(model.KIND, None) != 1:
         raise HdbenchError(

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import AfterValidator, Field, model_validator
 
 from hdbench.benchmarks.provenance import Provenance, is_model, is_provenance
+from hdbench.common.bounds import MAX_COMMENT, MAX_VALUE_DEPTH
 from hdbench.common.jsonio import is_too_deep
 from hdbench.common.validation import Strict, unfit
 from hdbench.errors import HdbenchError, Message
@@ -28,11 +29,6 @@ WHATS: tuple[What, ...] = ("ground_truth", "status", "comment")
 SETTLED = "settled"
 """Provenance of a value that was chosen where people disagreed."""
 
-MAX_VALUE_DEPTH = 60
-"""Maximum depth of a value, which keeps records readable."""
-
-MAX_COMMENT = 10_000
-"""Maximum number of characters in a comment."""
 
 MAX_NAME = 32
 """Maximum number of characters in a person's name, which is the name of a file."""

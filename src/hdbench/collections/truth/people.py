@@ -16,6 +16,7 @@ from filelock import Timeout
 
 from hdbench.benchmarks.benchmark import PEOPLE
 from hdbench.collections.truth.events import KINDS, Change, Event, Undo
+from hdbench.common.bounds import MAX_PEOPLE_LINE
 from hdbench.common.jsonio import SPELLED, parse_line, spelled_json
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import open_regular, read_at_most
@@ -25,8 +26,6 @@ from hdbench.errors import HdbenchError, Message, write_reason
 
 SUFFIX = ".jsonl"
 
-MAX_LINE = 4 * 2**20
-"""Maximum number of bytes in a line."""
 
 PATIENCE = 10.0
 """Maximum number of seconds that a change waits for others to be written."""
@@ -233,7 +232,7 @@ class People:
         events = self.events.setdefault(name, [])
         with open_regular(path) as file:
             file.seek(read.size)
-            while (raw := file.readline(MAX_LINE + 1)).endswith(b"\n"):
+            while (raw := file.readline(MAX_PEOPLE_LINE + 1)).endswith(b"\n"):
                 event = _event_of(raw, path, name, read)
                 read = _Read(read.size + len(raw), read.lines + 1, _sha256(raw))
                 if read.lines == seal.lines and read.head != seal.head:
@@ -241,12 +240,12 @@ class People:
                 self._read[name] = read
                 events.append(event)
                 self._take(event)
-        if len(raw) > MAX_LINE:
+        if len(raw) > MAX_PEOPLE_LINE:
             raise HdbenchError(
                 "{place}:{number}: longer than {most} MiB",
                 place=path,
                 number=read.lines + 1,
-                most=MAX_LINE >> 20,
+                most=MAX_PEOPLE_LINE >> 20,
             )
         if read.lines < seal.lines:
             raise _shorter(path, seal.lines)
@@ -295,9 +294,9 @@ def _line_of(event: Event, path: Path) -> bytes:
     except (ValueError, TypeError, RecursionError) as error:
         raise HdbenchError("{place}: not saved: the value is not JSON", place=path) from error
     raw = text.encode("utf-8", errors="backslashreplace")
-    if len(raw) > MAX_LINE:
+    if len(raw) > MAX_PEOPLE_LINE:
         raise HdbenchError(
-            "{place}: not saved: longer than {most} MiB", place=path, most=MAX_LINE >> 20
+            "{place}: not saved: longer than {most} MiB", place=path, most=MAX_PEOPLE_LINE >> 20
         )
     return raw
 

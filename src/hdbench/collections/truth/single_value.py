@@ -7,12 +7,10 @@ from typing import Any
 
 from hdbench.answers.schema import AnswerSchema, choices_of, field_of
 from hdbench.benchmarks.titles import BETWEEN
+from hdbench.common.bounds import MAX_READING
 from hdbench.common.jsonio import json_reason, parse_json
 from hdbench.common.texts import LANGUAGES
 from hdbench.errors import HdbenchError
-
-MAX_READING = 100_000
-"""Maximum number of characters in a reading."""
 
 _KINDS = ("integer", "number", "boolean", "choice")
 """Kinds of fields with a form of their own; all others are texts."""

@@ -15,11 +15,9 @@ from hdbench.collections.truth.fields import get, parse_field, with_value
 from hdbench.collections.truth.item_state import Base, ItemState, Stage, base_of, seen_by
 from hdbench.collections.truth.metadata import Metadata, TakenError
 from hdbench.collections.truth.people import People
+from hdbench.common.bounds import MAX_ITEM_CHANGES
 from hdbench.common.validation import validate
 from hdbench.errors import HdbenchError, Message
-
-MAX_ITEM_CHANGES = 10_000
-"""Maximum number of changes to one item."""
 
 
 class StaleError(HdbenchError):

@@ -58,12 +58,12 @@ def test_each_value_has_its_figure_and_coverage(cards):
     assert [each.value for each in found.groups] == ["de", "fr", None]
     german, french, none = found.groups
     # 28 cards with both fields, and 2 without an answer: 56 right, 4 missing.
-    assert german.figure == pytest.approx(2 * 56 / (56 + 60))
-    assert (german.items, german.answered, german.unanswered, german.unparsable) == (30, 28, 2, 0)
+    assert german.figures["f1_micro"] == pytest.approx(2 * 56 / (56 + 60))
+    assert (german.items, *[*german.figures.values()][:3]) == (30, 28, 2, 0)
     # Of 50 fields 20 are wrong.
-    assert french.figure == pytest.approx(30 / 50)
+    assert french.figures["f1_micro"] == pytest.approx(30 / 50)
     assert french.interval.low < 0.6 < french.interval.high
-    assert (none.items, none.figure, none.interval) == (5, 1.0, None)
+    assert (none.items, none.figures["f1_micro"], none.interval) == (5, 1.0, None)
     assert found.to_dict()["warnings"][0]["message"] == SAID
 
 
@@ -104,12 +104,12 @@ def test_differences_of_two_runs(cards):
     a, b = score("hdb/cards", "a.jsonl"), score("hdb/cards", "b.jsonl")
     benchmark = load_benchmark("hdb/cards")
     german, french, none = differences_by_column(a, b, benchmark, "language").groups
-    assert german.difference == pytest.approx(2 * 56 / 116 - 2 * 46 / 116)
+    assert german.figures["difference"] == pytest.approx(2 * 56 / 116 - 2 * 46 / 116)
     assert german.interval.low > 0
-    assert french.difference == pytest.approx(0.6 - 1)
-    assert (none.difference, none.interval) == (0, None)
+    assert french.figures["difference"] == pytest.approx(0.6 - 1)
+    assert (none.figures["difference"], none.interval) == (0, None)
     there = differences_by_column(b, a, benchmark, "language").groups
-    assert there[0].difference == -german.difference
+    assert there[0].figures["difference"] == -german.figures["difference"]
 
 
 TEXT = "Ein Stock Heu, drey Batzen"
@@ -143,19 +143,17 @@ def pages(tmp_path, monkeypatch):
 def test_groups_of_transcriptions_use_the_interval_of_what_was_read(pages):
     result = score("hdb/cards", "b.jsonl")
     found = of(result, "half")
-    assert (found.headline, found.judged_by) == ("cer", "cer_without_failures")
+    assert found.judged_by == "cer_without_failures"
     first, second = found.groups
-    assert first.figure == first.judged == pytest.approx(1 / len(TEXT))
+    assert [*first.figures.values()][3:] == pytest.approx([1 / len(TEXT)] * 2)
     # Each of the two pages has the letter that is wrong and eight times the text too much.
     wrong = 18 + 2 * (1 + 8 * len(TEXT))
-    assert second.figure == pytest.approx(wrong / (20 * len(TEXT)))
-    assert second.judged == pytest.approx(1 / len(TEXT))
+    assert second.figures["cer"] == pytest.approx(wrong / (20 * len(TEXT)))
+    assert second.figures["cer_without_failures"] == pytest.approx(1 / len(TEXT))
     alone = intervals(result.filter(result.ids[:20])).figures
     assert first.interval == alone["cer_without_failures"]
     assert second.interval is None  # only 18 pages were read
-    group = found.to_dict()["groups"][1]
-    assert (group["cer"], group["cer_without_failures"]) == (second.figure, second.judged)
-    assert "judged" not in group
+    assert found.to_dict()["groups"][1]["cer"] == second.figures["cer"]
 
 
 def test_a_group_of_a_stratified_sample_counts_as_in_the_whole(tmp_path, monkeypatch):
@@ -172,7 +170,7 @@ def test_a_group_of_a_stratified_sample_counts_as_in_the_whole(tmp_path, monkeyp
     french = of(result).groups[1]
     # 3 of the 5 are right, 2 lost, and each stands for 9 times as many as the 20 wrong ones.
     tp, fp, fn = 9 * 6 + 20, 20, 9 * 4 + 20
-    assert french.figure == pytest.approx(2 * tp / (2 * tp + fp + fn))
+    assert french.figures["f1_micro"] == pytest.approx(2 * tp / (2 * tp + fp + fn))
     by_stratum = of(result, "stratum").groups
     assert [(each.value, each.items) for each in by_stratum] == [("a", 30), ("b", 30)]
 

@@ -138,7 +138,7 @@ def test_the_leaderboard_marks_it_and_one_sentence_says_why(ranked, run_hdbench,
 def test_the_mark_is_data_in_csv_and_json(ranked, run_hdbench):
     done = run_hdbench("leaderboard", "hdb/results", "--format", "csv", cwd=ranked)
     rows = {row["model"]: row for row in csv.DictReader(io.StringIO(done.stdout))}
-    assert {model: row["drafted_items"] for model, row in rows.items()} == {
+    assert {model: row["drafted"] for model, row in rows.items()} == {
         "Qwen 3": "2",
         "Mistral": "0",
     }

@@ -18,7 +18,7 @@ from hdbench.common.display.terminal import print_table
 from hdbench.common.printing import MAX_NOTE, printable
 from hdbench.common.texts import current_language, translated
 from hdbench.errors import Message
-from hdbench.evaluation.by_column import ByColumn, Group, GroupDifference
+from hdbench.evaluation.by_column import ByColumn
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.summary import ResultSummary
 from hdbench.evaluation.tables import (
@@ -196,7 +196,7 @@ def _is_invented(rates: Mapping[str, Any]) -> bool:
     return rates.get("true_positives") == rates.get("false_negatives") == 0
 
 
-def print_groups(console: Console, grouped: ByColumn[Group] | ByColumn[GroupDifference]) -> None:
+def print_groups(console: Console, grouped: ByColumn) -> None:
     """Print the headline by the values of a column, of one run or of two side by side.
 
     Args:

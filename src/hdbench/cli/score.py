@@ -30,7 +30,7 @@ from hdbench.cli.result_tables import (
 from hdbench.cli.rules import beside, read_options
 from hdbench.common.texts import current_language
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.by_column import ByColumn, Group, by_column
+from hdbench.evaluation.by_column import ByColumn, by_column
 from hdbench.evaluation.by_identifier import ScoringByIdentifier, read_scoring_authorities
 from hdbench.evaluation.files import write_records
 from hdbench.evaluation.result import Result
@@ -118,7 +118,7 @@ def _by_identifier(
 def _print(
     under: Mapping[str, Mapping[str | None, Result]],
     records: Sequence[Mapping[str, Any]],
-    groups: Mapping[str | None, ByColumn[Group]],
+    groups: Mapping[str | None, ByColumn],
     *,
     details: bool,
 ) -> None:
@@ -172,9 +172,7 @@ def _naming_another(benchmark: str, predictions: Path) -> Iterator[None]:
         ) from error
 
 
-def _groups(
-    results: Mapping[str | None, Result], column: str | None
-) -> dict[str | None, ByColumn[Group]]:
+def _groups(results: Mapping[str | None, Result], column: str | None) -> dict[str | None, ByColumn]:
     """Return model → the headline by the values of a column; nothing without one."""
     if column is None:
         return {}

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any
 
+from hdbench.answers.answer import LOST
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.display.cells import Column
 from hdbench.common.display.table import Table
@@ -25,61 +26,31 @@ RESAMPLES, LEVEL = 10_000, 0.95
 
 @dataclass(frozen=True)
 class Group:
-    """The items with one value, or range of values, and one run's primary metric on them.
+    """The items with one value, or range of values, and their figures.
 
     Attributes:
         value: the value; None if the items have none.
         items: the number of items.
-        answered: how many have an answer that could be read.
-        unanswered: how many have none.
-        unparsable: how many have one without a record.
-        figure: the headline's value; None if it has none for these items.
-        judged: that of the figure by which runs are compared; see `Figure.judged_by`.
-        interval: the interval of `judged`; None if there are too few items.
+        figures: of one run `answered`, `unanswered` and `unparsable`, how many answers could be
+            read, are missing or could not be read, with the headline and the figure that judges; of
+            two runs that figure as `a` and `b`, and their `difference`, a - b. None for a figure
+            that has no value for these items.
+        interval: the interval of the last one; None if there are too few items or, of two runs, if
+            no draw of items gives another difference.
     """
 
     value: str | None
     items: int
-    answered: int
-    unanswered: int
-    unparsable: int
-    figure: float | None
-    judged: float | None
+    figures: dict[str, float | None]
     interval: Interval | None
 
 
 @dataclass(frozen=True)
-class GroupDifference:
-    """The items with one value, or range of values, and the figure by which two runs are compared.
-
-    Attributes:
-        value: the value; None if the items have none.
-        items: the number of items.
-        a: the first run's figure; None if it has none for these items.
-        b: the second run's.
-        difference: a - b.
-        interval: its paired interval; None if there are too few items, or if no draw of items gives
-            another difference.
-    """
-
-    value: str | None
-    items: int
-    a: float | None
-    b: float | None
-    difference: float | None
-    interval: Interval | None
-
-
-G = TypeVar("G", Group, GroupDifference)
-
-
-@dataclass(frozen=True)
-class ByColumn(Generic[G]):
+class ByColumn:
     """Figures by the values of a column.
 
     Attributes:
         column: the column.
-        headline: the headline.
         judged_by: the figure by which runs are compared, of which intervals and differences are:
             the headline, unless it declares another.
         groups: its values in order.
@@ -87,9 +58,8 @@ class ByColumn(Generic[G]):
     """
 
     column: str
-    headline: str
     judged_by: str
-    groups: list[G]
+    groups: list[Group]
     note: str | None
 
     @property
@@ -109,47 +79,43 @@ class ByColumn(Generic[G]):
     @property
     def table(self) -> Table:
         """A row for each group: its items, and its figures, of one run or of two side by side."""
-        title = Message("{figure} by {column}", figure=self.judged_by, column=self.column)
-        figures = [
-            Column("a", "figure", "A"),
-            Column("b", "figure", "B"),
-            Column("difference", "difference", "A - B", ("low", "high")),
-        ]
-        if self.groups and isinstance(self.groups[0], Group):
-            title = Message("By {column}", column=self.column)
-            figures = [
-                Column("answered", "number", Message("answered")),
-                Column("figure", "figure", self.headline),
-                Column("judged", "figure", self.judged_by, ("low", "high")),
-            ]
-            if self.judged_by == self.headline:
-                del figures[1]
+        names = [name for name in self.groups[0].figures if name not in LOST]
+        title = Message("By {column}", column=self.column)
+        if "difference" in names:
+            title = Message("{figure} by {column}", figure=self.judged_by, column=self.column)
         rows = [
-            vars(group)
+            group.figures
             | {"value": Message("(none)") if group.value is None else group.value}
+            | {"items": group.items}
             | {end: group.interval and getattr(group.interval, end) for end in ("low", "high")}
             for group in self.groups
         ]
-        columns = [Column("value", title=self.column), Column("items", "number", Message("items"))]
-        return Table(rows, columns + figures, title)
+        columns = [_COLUMNS.get(name, Column(name, "figure")) for name in names]
+        columns[-1] = columns[-1]._replace(ends=("low", "high"))
+        first = [Column("value", title=self.column), Column("items", "number", Message("items"))]
+        return Table(rows, first + columns, title)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON data, with a group's `figure` and `judged` under their own names."""
-        groups = []
-        for group in self.groups:
-            values = dict(vars(group))
-            if "figure" in values:
-                values[self.judged_by] = values.pop("judged")
-                values[self.headline] = values.pop("figure")
-            ends = values.pop("interval")
-            values["interval"] = None if ends is None else [ends.low, ends.high]
-            groups.append(values)
+        """Return it as JSON data."""
+        groups = [
+            {"value": group.value, "items": group.items, **group.figures}
+            | {"interval": group.interval and group.interval.ends}
+            for group in self.groups
+        ]
         warning = self.warning
         warnings = [] if warning is None else [{"message": in_words(**warning), **warning}]
         return {"column": self.column, "note": self.note, "groups": groups, "warnings": warnings}
 
 
-def by_column(result: Result, benchmark: Benchmark, column: str) -> ByColumn[Group]:
+_COLUMNS = {
+    "answered": Column("answered", "number", Message("answered")),
+    "a": Column("a", "figure", "A"),
+    "b": Column("b", "figure", "B"),
+    "difference": Column("difference", "difference", "A - B"),
+}
+
+
+def by_column(result: Result, benchmark: Benchmark, column: str) -> ByColumn:
     """Return the headline, its interval and the coverage of a run for each value of a column.
 
     Args:
@@ -165,23 +131,22 @@ def by_column(result: Result, benchmark: Benchmark, column: str) -> ByColumn[Gro
         judged_by = judging_figure(part.metric, part.headline)
         judged = part.rates.get(judged_by)
         computed = None if judged is None else intervals(part, only=judged_by)
-        return Group(
-            value,
-            items=len(part.ids),
-            answered=part.answered,
-            unanswered=part.status["unanswered"],
-            unparsable=part.status["unparsable"],
-            figure=part.rates.get(part.headline),
-            judged=judged,
-            interval=None if computed is None else computed.figures.get(judged_by),
-        )
+        figures = {
+            "answered": part.answered,
+            "unanswered": part.status["unanswered"],
+            "unparsable": part.status["unparsable"],
+            part.headline: part.rates.get(part.headline),
+            judged_by: judged,
+        }
+        interval = None if computed is None else computed.figures.get(judged_by)
+        return Group(value, len(part.ids), figures, interval)
 
     return _by(result, benchmark, column, group)
 
 
 def differences_by_column(
     a: Result, b: Result, benchmark: Benchmark, column: str, *, seed: int = 0
-) -> ByColumn[GroupDifference]:
+) -> ByColumn:
     """Return the difference of two runs in the figure that compares them, by a column's values.
 
     The intervals are those of `compare_runs`. Nothing is tested: with many groups, some differ by
@@ -199,7 +164,7 @@ def differences_by_column(
     """
     judged_by = judging_figure(a.metric, a.headline)
 
-    def group(value: str | None, part: Result) -> GroupDifference:
+    def group(value: str | None, part: Result) -> Group:
         items, parts = len(part.ids), (part, b.filter(part.ids))
         without = figure_without_failures(a.metric, judged_by)
         if without is not None:
@@ -207,16 +172,17 @@ def differences_by_column(
                 [[table] for table in tables(parts, parts[0].ids)], without, seed=seed
             )
             difference = None if common.a is None else common.a - (common.b or 0.0)
-            return GroupDifference(value, items, common.a, common.b, difference, common.interval)
+            figures = {"a": common.a, "b": common.b, "difference": difference}
+            return Group(value, items, figures, common.interval)
         one, other = (part.rates.get(judged_by) for part in parts)
         if one is None or other is None:
-            return GroupDifference(value, items, one, other, None, None)
+            return Group(value, items, {"a": one, "b": other, "difference": None}, None)
         interval = None
         if items >= MIN_ITEMS:
             both = tables(parts, parts[0].ids)
             apart = Differences(both, [judged_by], RESAMPLES, seed)
             interval = apart.interval(0, 1, 0, LEVEL)
-        return GroupDifference(value, items, one, other, one - other, interval)
+        return Group(value, items, {"a": one, "b": other, "difference": one - other}, interval)
 
     return _by(a, benchmark, column, group)
 
@@ -225,8 +191,8 @@ def _by(
     result: Result,
     benchmark: Benchmark,
     column: str,
-    group: Callable[[str | None, Result], G],
-) -> ByColumn[G]:
+    group: Callable[[str | None, Result], Group],
+) -> ByColumn:
     """Return the groups of a result's items, in order."""
     values = benchmark.column(column)
     # Of all items, so that runs on some of them have the same ranges.
@@ -242,4 +208,4 @@ def _by(
         )
     groups = [group(value, part) for value, part in result.by(values).items()]
     judged_by = judging_figure(result.metric, result.headline)
-    return ByColumn(column, result.headline, judged_by, groups, grouping.note)
+    return ByColumn(column, judged_by, groups, grouping.note)

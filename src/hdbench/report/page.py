@@ -18,7 +18,7 @@ from hdbench.common.display.table import Table
 from hdbench.common.pictures import WIDTH, ItemPicture, pictures
 from hdbench.common.texts import decimal, translated, written
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.by_column import ByColumn, Group
+from hdbench.evaluation.by_column import ByColumn
 from hdbench.evaluation.files import given_options
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.run_info import RunInfo
@@ -85,7 +85,7 @@ def report_page(
     result: Result,
     benchmark: Benchmark,
     *,
-    by: ByColumn[Group] | None = None,
+    by: ByColumn | None = None,
     by_identifier: Mapping[str, Any] | None = None,
     language: str = "en",
     floor: Result | None = None,
@@ -220,9 +220,10 @@ def _marks(summary: ResultSummary) -> list[Markup]:
     ]
 
 
-def _marks_of_groups(by: ByColumn[Group], language: str) -> Drawings:
+def _marks_of_groups(by: ByColumn, language: str) -> Drawings:
     """Return a mark for each group, on the scale that all have in common; none without one."""
-    ends = [group.judged for group in by.groups if group.judged is not None]
+    values = [group.figures[by.judged_by] for group in by.groups]
+    ends = [value for value in values if value is not None]
     intervals = [group.interval for group in by.groups if group.interval is not None]
     for interval in intervals:
         ends += interval.ends
@@ -230,8 +231,8 @@ def _marks_of_groups(by: ByColumn[Group], language: str) -> Drawings:
         return {}
     low, high = min(ends), max(ends)
     marks = [
-        mark(each.judged, each.interval.ends if each.interval else None, low, high)
-        for each in by.groups
+        mark(value, group.interval.ends if group.interval else None, low, high)
+        for value, group in zip(values, by.groups, strict=True)
     ]
     return {"interval": ("drawn", _axis(low, high, language), marks)}
 

@@ -46,6 +46,9 @@ _COLUMNS = (
     Column("cost_usd", "price"),
     Column("item_usd", "figure"),
 )
+_NESTED = {"rank", "interval", "spread", "better", "runs", "fields"}
+"""What a row has that is no plain value."""
+
 _NAMES = [name for each in _COLUMNS for name in (each.name, *(each.ends or ()))]
 
 
@@ -251,51 +254,35 @@ class Board:
 
     def records(self) -> list[dict[str, Any]]:
         """Return a record for each model: all that is known of it, with the kind of its runs."""
-        kind, people = self.kind, self.people
-        return [
-            {
-                "benchmark": kind.benchmark,
-                "dataset_version": kind.dataset_version,
-                "protocol": kind.protocol,
-                "read_as": " ".join(kind.read_as),
-                "items": kind.items,
-                "item_set": kind.item_set,
-                "subset": kind.subset,
-                "prompt": kind.prompt,
-                "prompt_sha256": kind.prompt_sha256,
-                "rank_low": row.rank.low if row.rank else None,
-                "rank_high": row.rank.high if row.rank else None,
-                "model": row.model,
-                "provider": row.provider,
-                "released": row.released,
-                "public_since": self.public_since,
-                "after_public": row.after_public,
-                "drafted_items": row.drafted,
-                "headline": self.headline,
-                "value": row.value,
-                "judged_by": self.judged_by,
-                "judged": row.judged,
-                "low": row.interval.low if row.interval else None,
-                "high": row.interval.high if row.interval else None,
-                "failures": row.failures,
-                "without_media": row.without_media,
-                "people": people.value if people else None,
-                "people_low": people.interval[0] if people and people.interval else None,
-                "people_high": people.interval[1] if people and people.interval else None,
-                "people_items": people.items if people else None,
-                "people_annotators": people.annotators if people else None,
-                "lowest_run": row.spread[0] if row.spread else row.value,
-                "highest_run": row.spread[1] if row.spread else row.value,
-                "runs": " ".join(run.run or "" for run in row.runs),
-                "runs_apart": row.runs_apart,
-                "answered": row.answered,
-                "seconds_per_item": row.seconds,
-                "output_tokens_per_item": row.tokens,
-                "cost_usd_per_run": row.cost_usd,
-                "cost_usd_per_item": row.item_usd,
-            }
-            for row in self.rows
-        ]
+        of_board = vars(self.kind) | {
+            "read_as": " ".join(self.kind.read_as),
+            "headline": self.headline,
+            "judged_by": self.judged_by,
+            "public_since": self.public_since,
+        }
+        if (people := self.people) is not None:
+            low, high = people.interval or (None, None)
+            of_board |= {"people": people.value, "people_low": low, "people_high": high}
+            of_board |= {"people_items": people.items, "people_annotators": people.annotators}
+        records = []
+        for row in self.rows:
+            low, high = _ends(row.interval)
+            lowest, highest = row.spread or (row.value, row.value)
+            of_row = {name: value for name, value in vars(row).items() if name not in _NESTED}
+            records.append(
+                {
+                    **of_board,
+                    "rank_low": row.rank and row.rank.low,
+                    "rank_high": row.rank and row.rank.high,
+                    **of_row,
+                    "low": low,
+                    "high": high,
+                    "lowest_run": lowest,
+                    "highest_run": highest,
+                    "runs": " ".join(run.run or "" for run in row.runs),
+                }
+            )
+        return records
 
     def to_pandas(self) -> Any:
         """Return `table` as a `pandas.DataFrame`."""

@@ -89,7 +89,8 @@ def markdown(boards: Sequence[Board], language: str = "en") -> str:
 def csv(boards: Sequence[Board]) -> bytes:
     """Return a line for each model of each leaderboard, with all figures unrounded."""
     rows = [row for board in boards for row in board.records()]
-    return Table(rows, [*map(Column, rows[0])]).to_csv()
+    names = dict.fromkeys(name for row in rows for name in row)
+    return Table(rows, [*map(Column, names)]).to_csv()
 
 
 def as_json(boards: Sequence[Board]) -> str:

@@ -22,6 +22,7 @@ from hdbench.collections.truth.people import People
 pytestmark = pytest.mark.nightly
 
 COMPARE = Path(__file__).parents[2] / "docs/compare.md"
+WIDE = 1000
 FIELDS = ("sender", "place", "date")
 
 
@@ -31,14 +32,14 @@ def take(browser, tmp_path):
     folder = os.environ.get("HDBENCH_PICTURES", tmp_path)
 
     def take(report, name, part, height=None):
-        page = browser.new_page(viewport={"width": 900, "height": 900}, device_scale_factor=2)
+        page = browser.new_page(viewport={"width": WIDE, "height": 900}, device_scale_factor=2)
         page.goto((report / "index.html").as_uri())
         shown = page.locator(part).first
         shown.scroll_into_view_if_needed()
         for image in shown.locator("img").all():
             image.evaluate("(each) => each.decode()")
         box = shown.bounding_box()
-        clip = {"x": 0, "y": box["y"] - 12, "width": 900, "height": height or box["height"]}
+        clip = {"x": 0, "y": box["y"] - 12, "width": WIDE, "height": height or box["height"]}
         page.screenshot(path=Path(folder, f"{name}.png"), clip=clip)
         page.close()
 
@@ -90,7 +91,7 @@ def test_a_ranking_with_what_people_reach(tmp_path, run_hdbench, take):
     models = [f"{name}.jsonl" for name in ("careful", "middling", "hasty")]
     run("report", "hdb/letters", *models, "-o", "report")
     assert "people: 2 annotators, 40 items" in (tmp_path / "report/index.html").read_text()
-    take(tmp_path / "report", "ranking", "h1", height=386)
+    take(tmp_path / "report", "ranking", "h1", height=400)
 
 
 def test_an_error_beside_its_card(tmp_path, run_hdbench, take):

@@ -9,9 +9,7 @@ from helpers.planned_cards import RIGHT, Catalogue
 
 from hdbench.collections.trust.acceptance import apply
 from hdbench.collections.trust.control import check_control, read_control
-from hdbench.collections.trust.decision import (
-    decide,
-)
+from hdbench.collections.trust.decision import decide
 from hdbench.collections.trust.fields import value_of
 from hdbench.collections.trust.learning import learn_once, open_verification, read_learned
 from hdbench.collections.trust.plan import PlanOptions, make_plan, read_plan, write_plan

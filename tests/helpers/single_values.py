@@ -10,9 +10,7 @@ from helpers.run_folders import SPEC, write_run
 from PIL import Image
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.collections.trust.decision import (
-    decide,
-)
+from hdbench.collections.trust.decision import decide
 from hdbench.collections.trust.decision_file import Decision
 from hdbench.collections.trust.learning import learn_once
 from hdbench.collections.trust.plan import PlanOptions, make_plan, read_plan, write_plan

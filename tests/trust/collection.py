@@ -15,9 +15,7 @@ from helpers.people_files import add_events
 from hdbench.benchmarks.benchmark import LEDGER, PEOPLE, load_benchmark
 from hdbench.collections.trust.acceptance import apply
 from hdbench.collections.trust.control import read_control
-from hdbench.collections.trust.decision import (
-    decide,
-)
+from hdbench.collections.trust.decision import decide
 from hdbench.collections.trust.learning import learn_once, learned_file
 from hdbench.collections.trust.plan import PlanOptions, make_plan, write_plan
 from hdbench.collections.truth.events import Reading

@@ -8,9 +8,7 @@ from helpers.planned_values import PlannedValues
 from helpers.run_folders import SPEC
 
 from hdbench.collections.trust.control import check_control
-from hdbench.collections.trust.decision import (
-    verify_decision,
-)
+from hdbench.collections.trust.decision import verify_decision
 from hdbench.errors import HdbenchError
 
 

@@ -6,9 +6,7 @@ import pytest
 from helpers.planned_cards import RIGHT
 from helpers.planned_values import PlannedValues
 
-from hdbench.collections.trust.decision import (
-    decide,
-)
+from hdbench.collections.trust.decision import decide
 from hdbench.collections.trust.learning import read_learning
 
 

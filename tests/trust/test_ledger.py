@@ -8,9 +8,7 @@ from helpers.planned_values import PlannedValues
 
 from hdbench.collections.trust.blind_reading import values_to_read
 from hdbench.collections.trust.control import check_control
-from hdbench.collections.trust.decision import (
-    verify_decision,
-)
+from hdbench.collections.trust.decision import verify_decision
 from hdbench.collections.trust.delivery import finish
 from hdbench.collections.trust.ledger import Ledger
 from hdbench.errors import HdbenchError

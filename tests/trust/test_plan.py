@@ -48,13 +48,6 @@ def test_the_hash_is_that_of_the_json_and_a_plan_is_never_replaced(catalogue, tm
         write_plan(path, plan, catalogue.path)
 
 
-def test_same_seed_draws_the_same_sample_and_others_differ(catalogue):
-    first, again, other = (plan_of(catalogue, seed=seed).sample for seed in (1, 1, 2))
-
-    assert first == again
-    assert set(first) != set(other)
-
-
 def test_chosen_fields(catalogue):
     plan = plan_of(catalogue, fields=("year", "place", "year"))
 

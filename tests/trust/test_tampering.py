@@ -10,9 +10,7 @@ import yaml
 from helpers.planned_values import PlannedValues
 
 from hdbench.collections.trust.control import ControlSample, check_control
-from hdbench.collections.trust.decision import (
-    verify_decision,
-)
+from hdbench.collections.trust.decision import verify_decision
 from hdbench.collections.trust.learning import (
     PROBABILITIES,
     Learned,

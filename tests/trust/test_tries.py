@@ -75,20 +75,3 @@ def test_values_of_both_tries_are_not_accepted_unread(cards):
     assert decision.read == len(read) == 2 * (60 + 150)
     assert len(cards.taken()) == decision.accepted
     assert not read & set(cards.taken())
-
-
-def test_a_plan_made_before_another_one_was_verified_is_refused(cards):
-    cards.plan()
-    first_file = cards.plan_file
-    cards.plan_file = cards.folder / "second/plan.yaml"
-    cards.plan_file.parent.mkdir()
-    cards.plan(seed=1)
-    second_file, cards.plan_file = cards.plan_file, first_file
-    cards.learn()
-    cards.verify()
-
-    cards.plan_file = second_file
-    with pytest.raises(HdbenchError, match="values were drawn to verify another plan"):
-        cards.learn()
-    cards.plan_file = first_file
-    assert cards.decide().accepted

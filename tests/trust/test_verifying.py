@@ -6,9 +6,7 @@ import shutil
 import pytest
 from helpers.planned_values import PlannedValues
 
-from hdbench.collections.trust.decision import (
-    verify_decision,
-)
+from hdbench.collections.trust.decision import verify_decision
 from hdbench.collections.trust.decision_file import is_decision
 from hdbench.errors import HdbenchError
 

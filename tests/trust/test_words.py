@@ -84,21 +84,6 @@ def test_each_thing_that_would_help_is_named_where_it_would(decision, line):
         assert not any("with about" in each for each in said(decision))
 
 
-@pytest.mark.parametrize(
-    ("rate", "beginning"),
-    [
-        (0.024, "No. Of the values that were read, 2.4% were wrong: less than half of the 5%"),
-        (0.031, "No, as long as up to 5% of wrong values is acceptable to you. 3.1% were found"),
-    ],
-)
-def test_whether_to_worry_depends_on_how_much_was_found(rate, beginning):
-    wrong = DECISION["wrong"] | {"letter": DECISION["wrong"]["letter"] | {"rate": rate}}
-    assert worry(made(wrong=wrong)).startswith(beginning)
-    assert worry(made(wrong=wrong)).endswith("Nothing else stands out.")
-    once = {"key": "read_once", "values": {"values": 900}}
-    assert worry(made(wrong=wrong, warnings=[once])).endswith("before you use it:")
-
-
 WARNINGS = [
     ("twins", {"one": "a", "other": "b", "same": 9, "either": 12}, "In 9 of the 12"),
     ("read_once", {"values": 900}, "Each of the 900 values was read by one person only"),

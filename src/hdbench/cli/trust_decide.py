@@ -17,9 +17,7 @@ from hdbench.cli.terminal import (
     print_marked,
 )
 from hdbench.collections.trust.cuts import BILLION
-from hdbench.collections.trust.decision import (
-    decide,
-)
+from hdbench.collections.trust.decision import decide
 from hdbench.collections.trust.decision_file import Decision, ReadCut
 from hdbench.collections.trust.decision_page import check_page, write_decision_page
 from hdbench.collections.trust.outlook import Work, work_left

@@ -14,9 +14,7 @@ from hdbench.about import __version__
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.collections.trust.control import check_whole, read_control, write_control
 from hdbench.collections.trust.cuts import BILLION
-from hdbench.collections.trust.decision import (
-    decide,
-)
+from hdbench.collections.trust.decision import decide
 from hdbench.collections.trust.decision_file import Decision
 from hdbench.collections.trust.fields import value_of
 from hdbench.collections.trust.folder import (

@@ -22,10 +22,7 @@ from hdbench.collections.trust.decision_file import (
     WrongExample,
     read_decision,
 )
-from hdbench.collections.trust.doubts import (
-    doubts,
-    read_by_runs,
-)
+from hdbench.collections.trust.doubts import doubts, read_by_runs
 from hdbench.collections.trust.learning import (
     CutGroup,
     Expected,

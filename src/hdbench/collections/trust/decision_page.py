@@ -11,9 +11,7 @@ from markupsafe import Markup, escape
 
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.titles import Titles
-from hdbench.collections.trust.decision import (
-    changed_since,
-)
+from hdbench.collections.trust.decision import changed_since
 from hdbench.collections.trust.decision_file import AcceptedField, Decision, WrongExample
 from hdbench.collections.trust.learning import Expected
 from hdbench.collections.trust.outcomes import StageReadings

@@ -4,10 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from hdbench.collections.trust.decision_file import (
-    Decision,
-    Warned,
-)
+from hdbench.collections.trust.decision_file import Decision, Warned
 from hdbench.collections.trust.plan import Plan
 from hdbench.collections.trust.runs import Runs
 from hdbench.collections.truth.events import ValueKey

@@ -20,7 +20,13 @@ from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.checks import EXAMPLES, Checks
 from hdbench.evaluation.files import answers_sha256
 from hdbench.evaluation.items import ScoreCollector, prepare
-from hdbench.evaluation.parts import AnswersRead, DraftedItems, ScoredDataset, ScoredFile, Usage
+from hdbench.evaluation.parts import (
+    AmountUsed,
+    AnswersRead,
+    DraftedItems,
+    ScoredDataset,
+    ScoredFile,
+)
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.run_answers import RunAnswers
 from hdbench.evaluation.run_info import subset_in_words
@@ -244,7 +250,7 @@ class _Scoring:
         self.rules, self._model = rules, model
         self._collector = ScoreCollector(rules.metric, details=rules.settings.details)
         self._checks = Checks(rules.metric, answered)
-        self._usage = Usage()
+        self._used: dict[str, list[float]] = defaultdict(lambda: [0, 0])  # sum, and of how many
         self._violations: dict[str, Counter[str]] = defaultdict(Counter)
 
     def add(
@@ -256,7 +262,11 @@ class _Scoring:
             HdbenchError: the metric cannot score by its ground truth.
         """
         settings, metric, _, errata = self.rules
-        self._usage.add(answer.tokens, answer.seconds)
+        used = {f"{name}_tokens": count for name, count in (answer.tokens or {}).items()}
+        for name, amount in (used | {"seconds": answer.seconds}).items():
+            if amount is not None:
+                self._used[name][0] += amount
+                self._used[name][1] += 1
         for violation in violations:
             self._violations[violation.field][violation.rule] += 1
         truth = item.reference(metric.protocol, errata)
@@ -317,7 +327,11 @@ class _Scoring:
             schema_violations=self._violations,
             warnings=[*other_ids, *self._checks.warnings(result)],
         )
-        return result.replaced(reading=reading, usage=self._usage.amounts)
+        usage = {  # sums may be larger than what a file may say
+            name: AmountUsed.model_construct(total=total, items=int(items))
+            for name, (total, items) in self._used.items()
+        }
+        return result.replaced(reading=reading, usage=usage)
 
 
 def _dataset(

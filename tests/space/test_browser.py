@@ -88,11 +88,13 @@ def test_a_choice_of_the_leaderboard_is_in_the_address(visit_at, furnished_url):
     expect(page.get_by_label("Only valid JSON")).to_be_checked()
     page.get_by_role("link", name="Deutsch").click()
     board.get_by_role("checkbox", name="Offene Gewichte").wait_for()
-    page.go_back()
-    expect(page.locator("html")).to_have_attribute("lang", "en")
+    expect(shown).to_have_count(2)
     height = page.locator("#board").evaluate("(each) => each.clientHeight")
     inside = board.locator("body").evaluate("(each) => each.offsetHeight")
     assert abs(height - inside) < 20
+    page.go_back()
+    expect(page.locator("html")).to_have_attribute("lang", "en")
+    expect(page.get_by_label("Protocol")).to_have_value("published")
 
 
 HUB = "https://huggingface.co/spaces/hdb/hdbench"

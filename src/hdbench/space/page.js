@@ -102,13 +102,12 @@ const tell = () => {
 };
 const frames = () => {
   const frame = document.getElementById("board");
-  if (!frame || frame.dataset.placed) return;
-  frame.dataset.placed = "true";
+  if (!frame || frame.src) return;
   frame.addEventListener("load", () => {
     const scheme = document.documentElement.dataset.theme;
     if (scheme) frame.contentWindow.postMessage({ scheme }, "*");
   });
-  if (location.hash.length > 1) frame.src += location.hash;
+  frame.src = frame.dataset.src + location.hash;
 };
 addEventListener("message", ({ source, data }) => {
   const frame = document.getElementById("board");
@@ -120,3 +119,7 @@ addEventListener("message", ({ source, data }) => {
 });
 frames();
 tell();
+// What is chosen in the frame is chosen in the other language, too.
+document.querySelector("header a[hreflang]").addEventListener("click", ({ target }) => {
+  target.hash = location.hash;
+});

@@ -98,12 +98,6 @@ def test_marcvalidate_knows_every_field_and_subfield(written):
     assert said("marcvalidate", "--type", "XML", folder / "records.xml") == []
 
 
-def test_authors_have_identifiers(written):
-    folder, made, _ = written
-    authors = [field for record in records(folder) for field in record.get_fields("100")]
-    assert sum("0" in field for field in authors) > made * 0.9
-
-
 def test_marclint_complains_only_of_what_it_does_not_know(written):
     folder, made, by_machine = written
     lines = said("marclint", folder / "records.mrc")

@@ -22,7 +22,6 @@ from openpyxl import load_workbook
 from pymarc import Field, Indicators, MARCReader, Record, Subfield
 from trust.collection import Collection, value_of, values
 
-from hdbench.collections.records.fields import CONDITION_OPEN
 from hdbench.collections.records.forms import writer_of
 from hdbench.collections.trust.control import read_control
 from hdbench.collections.trust.delivery import finish
@@ -580,25 +579,3 @@ def test_identifiers_of_an_authority_file_stand_in_records(collection, run_hdben
     refused = run(without.replace("$a{title}", '"$a{title}$0{title: identifier}"'))
     assert refused.returncode == 2
     assert "mapping.yaml: has no place for identifiers of keywords: name" in refused.stderr
-
-
-def test_marc_leaves_out_what_the_mapping_says_and_what_is_open(collection, run_hdbench):
-    finished(collection)
-    before = records(collection)
-    is_open = {item for item, fields in before.items() if fields["title"]["origin"] == "open"}
-    decided = [item for item in before if item not in is_open]
-    text = before[decided[0]]["title"]["value"]
-    alike = [item for item in decided if before[item]["title"]["value"] == text]
-    left_out = f"leave_out: {{a reference: {{title: ['{text}']}}}}"
-    (collection.folder / "mapping.yaml").write_text(f"{left_out}\n{MARC}")
-    command = ("trust", "finish", str(collection.path), "out", "--format", "marcxml")
-    done = run_hdbench(*command, "--mapping", "mapping.yaml", cwd=collection.folder)
-    assert done.returncode == 0, done.stderr
-    out = collection.folder / "out/finished"
-    with (out / "not_in_records.xml.csv").open(encoding="utf-8-sig", newline="") as file:
-        reasons = {row["id"]: row["why"] for row in csv.DictReader(file) if not row["field"]}
-    assert is_open
-    assert reasons == dict.fromkeys(alike, "a reference") | dict.fromkeys(is_open, CONDITION_OPEN)
-    written = (out / "records.xml").read_text()
-    assert written.count("</record>") == len(before) - len(reasons)
-    assert f"{len(reasons)} items and " in done.stdout

@@ -112,12 +112,6 @@ def test_no_server_is_asked_without_the_endpoint_extra(run_without, answers, mor
     assert not (answers / "runs").exists()
 
 
-def test_a_workbook_is_not_read_without_the_excel_extra(run_without, answers):
-    arguments = ["score", "hdb/zettelkatalog", "answers.xlsx"]
-    done = run_without("excel", arguments=arguments, cwd=answers)
-    assert_is_missing(done, "Excel files need openpyxl", "excel")
-
-
 NOWHERE = ["--model", "x", "--endpoint", "http://127.0.0.1:1", "-o", "run"]
 
 
@@ -166,10 +160,3 @@ except ValueError as error:
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120
     )
     assert done.stdout == f"{what}: install it with: {install_command('truths')}\n", done.stderr
-
-
-def test_an_engine_without_its_extra_is_refused_in_one_line(run_without, samples):
-    run = ["run", "hdb/zettelkatalog", "--model", "tesseract", "--engine", "local", "--tasks", "2"]
-    done = run_without("cluster", arguments=run, cwd=samples)
-    assert_is_missing(done, "--engine needs datatrove", "cluster")
-    assert not (samples / "runs").exists()

@@ -11,7 +11,6 @@ from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.building.builder import build
 from hdbench.benchmarks.building.recipe import find_recipe
 from hdbench.benchmarks.provenance import Provenance
-from hdbench.benchmarks.spec import read_spec
 
 ROWS = [
     {"ground_truth": {"text": "roter Wein"}, "provenance": "draft:qwen-1", "draft_model": "Qwen"},
@@ -45,12 +44,6 @@ def test_the_dataset_says_it_for_each_row(built):
     loaded = datasets.load_dataset(str(built), split="test")
     assert loaded["provenance"] == [row.get("provenance") for row in ROWS]
     assert loaded["draft_model"] == [row.get("draft_model") for row in ROWS]
-
-
-def test_it_is_declared(built):
-    spec = read_spec(built / "benchmark.yaml")
-    assert spec.columns == {"provenance": "string", "draft_model": "string"}
-    assert (built / "ground_truth.csv").read_text("utf-8-sig").splitlines()[0] == "id,field,value"
 
 
 def test_the_items_of_the_benchmark_know_it(built):

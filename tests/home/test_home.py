@@ -236,7 +236,7 @@ def test_answers_are_taken_in_if_they_answer_the_items(client, at, folder):
         ("gpt.jsonl", answers(3), "with answers that the new one leaves out"),
         ("other.jsonl", answers(4).replace('"c', '"d'), "d0"),
         ("scan.png", picture(), "not a file of answers"),
-        ("scan.jsonl", picture(), "a PNG image"),
+        ("scan.jsonl", picture(), "this is no text"),
     ):
         told = upload(client, f"{at}runs/upload", name, data)
         assert told.status_code == 400

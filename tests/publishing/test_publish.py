@@ -300,14 +300,6 @@ def test_a_statement_of_rights_says_who_and_since_when_and_why(publish, place, k
     assert f"benchmark.yaml: rights.{key}: " in publish("--dry-run", status=2)
 
 
-def test_a_card_that_says_another_licence_is_refused(publish, place):
-    describe(place / "hdb/avisblatt", rights=RIGHTS)
-    card = place / "hdb/avisblatt/README.md"
-    card.write_text(card.read_text().replace("license: cc0-1.0", "license: mit", 1))
-    told = publish("--dry-run", status=2)
-    assert "README.md: license: mit, but benchmark.yaml says cc0-1.0: build it again" in told
-
-
 def test_recorded_runs_have_their_rights_in_their_card(hub, publish, place):
     results = place / "hdb/results"
     results.mkdir()
@@ -370,15 +362,6 @@ def test_another_namespace_is_that_of_the_cards_too(hub, publish, place):
     assert b'load_dataset("hdb-operator/zettelkatalog"' in sent["README.md"]
     form = b"https://huggingface.co/datasets/hdb-operator/zettelkatalog/discussions/new"
     assert form in sent["benchmark.yaml"]
-    for path, content in sent.items():
-        assert b"hdb/zettelkatalog" not in content, path
-
-
-def test_renamed_folder_links_to_no_form_of_the_first_publisher(hub, publish, place):
-    (place / "hdb").rename(place / "hdb-operator")
-    publish("--only", "zettelkatalog", folder="hdb-operator", yes=False)
-    sent = files(hub, "datasets", "hdb-operator/zettelkatalog")
-    assert b"datasets/hdb-operator/zettelkatalog/discussions/new" in sent["benchmark.yaml"]
     for path, content in sent.items():
         assert b"hdb/zettelkatalog" not in content, path
 

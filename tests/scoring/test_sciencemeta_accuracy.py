@@ -273,29 +273,6 @@ def test_per_item_says_what_was_right_and_wrong():
     assert figures_of_fields < set(SciencemetaAccuracy.statistics)
 
 
-def test_no_autojunk_is_reported_beside():
-    pair = ({"abstract": "a" * 200}, {"kind": "paper", "abstract": "b" + "a" * 199})
-    result = figures([pair], no_autojunk=True)
-    assert result["field_accuracy"]["abstract"] == 0.0
-    assert result["overall_accuracy"] == pytest.approx(5 / 6)
-    assert result["field_accuracy_no_autojunk"]["abstract"] == 0.995
-    assert result["overall_accuracy_no_autojunk"] == pytest.approx(5.995 / 6)
-
-
-def test_normalized_text_is_reported_beside():
-    truth = {"kind": "ebook", "title": "选辑（文史）\n", "author": " ", "publisher": "A  B"}
-    answer = {"title": "选辑(文史)", "author": "", "publisher": "A B"}
-    result = figures([(answer, truth)], normalize_text=True)
-    fields = result["field_accuracy"]
-    assert (fields["title"], fields["author"], fields["publisher"]) == (
-        0.615,
-        0.0,
-        0.857,
-    )  # 8 / 13, 6 / 7
-    assert result["field_accuracy_normalized"] == dict.fromkeys(BOOK, 1.0)
-    assert result["overall_accuracy_normalized"] == 1.0
-
-
 @pytest.mark.parametrize(
     ("field", "truth", "answer", "same"),
     [

@@ -185,12 +185,6 @@ def test_text_empty_on_both_sides_is_left_out_only_for_present():
         assert (found["texts"], found["cer_macro"], found["items_perfect"]) == (texts, 0, 1)
 
 
-def test_an_invented_page_is_only_counted():
-    found = figures((pages("abcd", "efg"), pages("abcd")), texts=PAGES)
-    assert (found["cer"], found["similarity"], found["characters_invented"]) == (0, 1, 3)
-    assert found["items_perfect"] == 0
-
-
 @pytest.mark.parametrize("place", ["abcd", None, 7, []])
 def test_no_page_at_a_place_is_a_missed_text(place):
     truth = {"f": [{"folio": "", "text": "abcd"}, {"text": ""}]}
@@ -280,12 +274,6 @@ def test_steps_of_normalizing(steps, answer, truth):
     assert cer(answer, truth, normalize=[]) > 0
     found = text_figures(answer, truth, normalize=steps)
     assert (found["cer"], found["similarity"], found["texts_perfect"]) == (0, 1, 1)
-
-
-def test_each_figure_can_have_its_own_steps():
-    steps = {"cer": ["lowercase"], "similarity": []}
-    found = text_figures("WEIN", "Wein", normalize=steps)
-    assert (found["cer"], found["wer"], found["similarity"]) == (0, 1, 1 / 4)
 
 
 # XML

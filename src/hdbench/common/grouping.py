@@ -127,6 +127,7 @@ def _steps(spread: float) -> Iterator[float]:
     for exponent in range(highest, highest - 6, -1):
         for factor in (5, 2.5, 2, 1):
             step = factor * 10.0**exponent
+            # 25 is a round step, and 2.5 is none: between whole numbers it would be no bound.
             if factor != 2.5 or step.is_integer():  # noqa: PLR2004
                 yield step
 

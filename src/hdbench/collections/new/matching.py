@@ -107,6 +107,7 @@ def _claims(
     claims: dict[str, list[int]] = defaultdict(list)
     for number, names in waiting.items():
         candidates = fitting.get(plain_form(names[way]), []) if names[way] else []
+        # A name that several images have is no claim: a wrong ground truth is worse than none.
         if len(candidates) == 1:
             claims[candidates[0]].append(number)
     return claims

@@ -78,9 +78,9 @@ class Sheets:
             heads.append(column.head(self._language, self._figures))
             widths.append(_NARROW if column.is_number or column.kind == "word" else _WIDE)
             if column.ends:
-                ends = (Message("{what} from"), Message("{what} to"))
-                of = {"what": translated(table.interval, self._language)}
-                heads += [translated(Message(end, **of), self._language) for end in ends]
+                what = translated(table.interval, self._language)
+                ends = Message("{what} from", what=what), Message("{what} to", what=what)
+                heads += [translated(end, self._language) for end in ends]
                 widths += [_NARROW, _NARROW]
         sheet = self._sheet(table.title, widths)
         self._write(sheet, 0, heads, HEAD)

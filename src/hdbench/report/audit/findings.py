@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from hdbench.answers.answer import LOST
 from hdbench.answers.csv_lines import read_csv
+from hdbench.common.bounds import MAX_WHOLE
 from hdbench.common.csv_and_excel import as_it_was
 from hdbench.common.display.cells import Column
 from hdbench.common.display.table import Table
@@ -354,9 +355,6 @@ class FoundField(NamedTuple):
     said: str
 
 
-_MAX_FILE = 64 * 2**20
-
-
 def check_ending(path: Path) -> None:
     """Refuse a file that an audit cannot be written to.
 
@@ -389,7 +387,7 @@ def read_audited(path: Path) -> Mapping[str, Sequence[FoundField]] | None:
     """
     if path.suffix.lower() != ".csv":
         return None
-    check_file(path, _MAX_FILE, Message("a list of items"))
+    check_file(path, MAX_WHOLE, Message("a list of items"))
     with read_errors(path):
         data = path.read_bytes()
     rows, _ = read_csv(data, str(path))

@@ -91,6 +91,7 @@ def _best(weights: Integers, mode: ListMode) -> list[tuple[int, int]]:
 
 def _weights(truths: Sequence[Record], alike: Likeness) -> Integers:
     """One number for matches and similarity together; 0 where two items cannot be a pair."""
+    # More than all similarities together, so that they decide only between equally many matches.
     base = 1_000 * sum(record.size for record in truths) + 1
     matches, thousandths, counted = alike
     enough = (matches > 0) | ((thousandths >= ENOUGH * counted) & (counted > 0))
@@ -127,6 +128,7 @@ def _add_leaves(
     references, rows = _distinct(ours.values(), _key)
     predictions, columns = _distinct(theirs.values(), _key)
     if compare is None and all(isinstance(value, str) for value in (*references, *predictions)):
+        # All at once, in a fraction of the time that calls from Python take.
         similarities = process.cdist(references, predictions, scorer=fuzz.ratio, dtype=np.float64)
         similarities /= 100
     else:
@@ -157,6 +159,7 @@ def _distinct(
 
 def _thousandths(similarities: NDArray[np.float64]) -> Integers:
     """Similarities in thousandths, each rounded as Python rounds it."""
+    # NumPy rounds by multiplying, and so differs from Python in a last digit now and then.
     values, places = np.unique(similarities, return_inverse=True)
     rounded = np.array([round(1_000 * round(value, 3)) for value in values.tolist()], np.int64)
     return rounded[places].reshape(similarities.shape)
@@ -201,6 +204,7 @@ def _sums(
     sums = []
     ours = _in_order(truths, rules)
     for batch in _batches([_compared(records, len(ours)) for records in lists], ours):
+        # Side by side: one comparison of many items takes less time than many of a few.
         alike = _likeness(ours, [item for items in batch for item in items], rules)
         weights = _weights(ours, alike)
         end = 0
@@ -242,6 +246,8 @@ def _without_crossing(weights: Integers) -> list[tuple[int, int]]:
     height, width = weights.shape
     # With one pair less for the same sum, a solution is better.
     scaled = np.where(weights > 0, weights * (min(height, width) + 1) - 1, 0)
+    # best[r, c]: the greatest sum of rows from r and columns from c on. It is filled from the end,
+    # so that of equally good solutions the one whose pairs come first is read from the start.
     best = np.zeros((height + 1, width + 1), np.int64)
     for row in range(height - 1, -1, -1):
         either = np.maximum(best[row + 1, :-1], scaled[row] + best[row + 1, 1:])
@@ -294,6 +300,7 @@ def assign(weights: Weights) -> list[tuple[int, int]]:
     if weights.size <= FEW:
         return _of_few(weights.tolist())
     pairs: list[tuple[int, int]] = []
+    # The solver takes time that grows with the cube: many small parts cost less than the whole.
     for members, others in _components(weights):
         part = weights[np.ix_(members, others)]
         pairs += [(int(members[row]), int(others[column])) for row, column in _assign(part)]
@@ -375,6 +382,8 @@ def _dual(
     free[rows] = False
     if free.any():
         column_price = weights[free].max(axis=0)
+    # Prices rise until no pair beside the assignment is worth more than its row and column cost:
+    # longest paths, which end because the assignment leaves nothing to gain on a circle.
     gains = weights[rows] - paired[:, None]
     for _ in range(len(rows) + 1):
         raised = np.maximum(column_price, (gains + column_price[columns][:, None]).max(axis=0))

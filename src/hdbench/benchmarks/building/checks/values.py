@@ -240,6 +240,7 @@ def near_values(once: Sequence[str], frequent: Sequence[str]) -> Iterator[tuple[
         same_form.forms.append(form)
         same_form.positions.append(position)
     budget = MAX_NEAR
+    # An edit changes the length by one at most, and digits not at all: only these are compared.
     for value in once:
         form = _form(value)
         most, digits = edits(len(form)), _digits(form)

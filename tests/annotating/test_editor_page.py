@@ -308,19 +308,6 @@ def test_the_pages_of_an_item_are_turned(tmp_path, visit):
         expect(page.locator("#paging")).to_be_hidden()
 
 
-@pytest.mark.parametrize("width", [390, 820])
-def test_the_page_is_no_wider_than_a_phone_or_tablet(tmp_path, visit, width):
-    folder = write_collection(tmp_path / "cards", [{"title": "W" * 300, "keywords": ["X" * 300]}])
-    with serving(folder) as served:
-        page = visit(served, width=width, height=844, language="de-DE")
-        expect(page.locator("body[data-shape=wide]")).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth") == width
-        image, form = (page.locator(each).bounding_box() for each in ("#view", "#record"))
-        assert image["y"] + image["height"] <= form["y"] + 1
-        assert image["height"] > 150
-        assert page.get_by_label("Titel").bounding_box()["height"] > 80  # it is as high as its text
-
-
 def test_nothing_but_the_page_itself_is_served_or_heard(tmp_path):
     folder = write_collection(tmp_path / "cards")
     rows = [{"file_name": "../secret.png", "id": "b1", "ground_truth": None}]

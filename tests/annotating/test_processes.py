@@ -21,22 +21,6 @@ def test_saved_changes_survive_killed_processes(collection):
         assert {change.by for change in store.history("b1")} >= {"anna", "ben"}
 
 
-def test_what_a_killed_process_left_of_a_line_is_cut_off(collection):
-    with Store(collection, "anna") as store:
-        put(store, "b1", "title", "Faust II")
-    path = collection / "people/anna.jsonl"
-    whole = path.read_bytes()
-    path.write_bytes(whole + whole.splitlines()[-1][:-20])
-    with Store(collection, "ben") as store:  # leaves the line, which anna may be writing
-        assert store.state("b1").record["title"] == "Faust II"
-        assert path.read_bytes() != whole
-    with Store(collection, "anna") as store:
-        put(store, "b1", "title", "Faust III")
-    assert path.read_bytes().startswith(whole + b'{"kind"')
-    with Store(collection, "anna") as store:
-        assert store.state("b1").record["title"] == "Faust III"
-
-
 def test_partly_written_line_counts_once_it_is_complete(collection, tmp_path):
     other = shutil.copytree(collection, tmp_path / "other")
     with Store(other, "ben") as store:

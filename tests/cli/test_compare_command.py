@@ -96,7 +96,7 @@ def test_audit_writes_csv_that_annotate_reads(folder, run_hdbench):
     with (folder / "audit.csv").open(encoding="utf-8-sig", newline="") as file:
         first, *_ = rows = list(csv.DictReader(file))
     assert (len(rows), first["models read"], first["agreement"]) == (4, "1942", "3 of 3")
-    found = ("year", "1942", "3 of 3: antares, bellatrix, capella")
+    found = ("year", "1942", "3/3: antares, bellatrix, capella")
     assert read_audited(folder / "audit.csv") == {f"000{card}": [found] for card in range(4)}
     done = run_hdbench("audit", "runs", "--out", "audit.txt", cwd=folder)
     assert (done.returncode, "must end in .csv or .json" in done.stderr) == (2, True)

@@ -41,7 +41,7 @@ def test_value_that_all_models_contradict_is_corrected(client, at, folder):
     assert (value["item"], value["reason"]) == ("c0", "audited")
     assert [each["names"] for each in value["candidates"]] == [
         [""],
-        ["3 of 3: finch, heron, otter"],
+        ["3/3: finch, heron, otter"],
     ]
     body = {"what": "value", "place": 1, "after": value["after"]}
     done = client.post(f"{at}audited/anna/values/0/read", json=body, headers=HERE)

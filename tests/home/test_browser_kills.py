@@ -1,6 +1,5 @@
 """The browser is killed at random moments while somebody uses the home's own pages."""
 
-import json
 import random
 import threading
 import time
@@ -8,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 from annotating.killed_typing import own_chromium
-from home.collections import Cards, make_collection
+from home.collections import Cards
 from home.served import ServedHome
 from playwright.sync_api import Error
 
@@ -58,31 +57,6 @@ def use_until_killed(request, browser, tmp_path):
 
 def wait_until_saved(page):
     page.locator("#saving[data-state=saved]").wait_for()  # `expect` would fail with the browser
-
-
-def save(page, button):
-    with page.expect_navigation():
-        page.get_by_role("button", name=button, exact=True).click()
-    page.locator(".note", has_text="It is saved.").wait_for()
-
-
-def test_titles_and_prompts_that_were_saved_are_there(tmp_path, use_until_killed):
-    folder = make_collection(tmp_path)
-    typed = []
-
-    def use(page):
-        typed.append(f"Titel {len(typed)}, {'x' * 80}")
-        page.locator("[name='title:titel']").fill(typed[-1])
-        save(page, "Save the titles")
-        page.locator("#prompt").fill(f"Read {typed[-1]}" * 200)
-        save(page, "Save")
-        return len(typed) - 1
-
-    last = use_until_killed(folder, "fields", use)[-1]
-    schema = json.loads((folder / "answer.schema.json").read_text())
-    assert typed.index(schema["properties"]["titel"]["titles"]["en"]) >= last
-    prompts = [f"Read {text}" * 200 for text in typed]
-    assert prompts.index((folder / "prompt.txt").read_text().strip()) >= last
 
 
 def test_values_that_were_read_are_there(tmp_path, use_until_killed):

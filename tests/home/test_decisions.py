@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from types import SimpleNamespace
 from urllib.parse import quote, urlencode
 from uuid import uuid4
 
@@ -11,7 +10,7 @@ import pytest
 from helpers.invented_cards import MODELS
 from helpers.people_files import add_events
 from helpers.waiting import until
-from home.collections import NAME, Cards, make_collection, read_values, write_run, write_scans
+from home.collections import NAME, Cards, make_collection, read_values, write_scans
 from starlette.testclient import TestClient
 
 from hdbench.benchmarks.benchmark import load_benchmark
@@ -250,18 +249,6 @@ def test_plan_that_a_command_made_counts_and_folder_moves(cards, tmp_path):
     moved.home.close()
 
 
-def test_plan_that_cannot_be_written_says_why(cards):
-    (cards.collection.beside / "decisions").write_text("in the way")
-    assert "decisions/cards: cannot be written" in alert(cards.plan())
-
-
-def test_what_is_learned_and_cannot_be_written_says_why(cards):
-    cards.plan()
-    cards.read()
-    (cards.collection.decisions.view().plan_file.parent / ".learned.yaml.lock").mkdir()
-    assert "decisions/cards: cannot be written" in alert(cards.send("decide/learn"))
-
-
 def test_second_plan_has_a_folder_of_its_own(cards):
     cards.plan()
     cards.plan(learn="25")
@@ -443,17 +430,6 @@ def test_mapping_is_chosen_and_files_are_plain_ones(cards):
     (finished / "link.txt").symlink_to("/etc/passwd")
     assert cards.get("finish/files/link.txt").status_code == 400
     assert "link.txt" not in cards.get("finish").text
-
-
-def test_few_ground_truths_have_no_ranking(tmp_path):
-    folder = make_collection(tmp_path, items=4, truths=4)
-    write_run(tmp_path, "a")
-    write_run(tmp_path, "b", wrong=2)
-    page = Opened(SimpleNamespace(folder=folder), tmp_path / "state")
-    page.send("compare/build")
-    shown = page.page("compare")
-    assert "too few for an interval or a rank" in shown
-    page.home.close()
 
 
 def test_runs_are_of_the_items_that_a_plan_is_for(cards):

@@ -1,6 +1,7 @@
 """Fields that are added, renamed, retyped and removed: schema, ground truths, rules and prompt."""
 
 import json
+import re
 
 import yaml
 from annotating.pages import truths
@@ -86,3 +87,21 @@ def test_fields_in_objects_are_changed(tmp_path, client, recent):
     send(client, f"{at}fields/change", field="author.name", name="family", kind="")
     assert truths(folder)["c0"] == {"author": {"family": "Ott"}, "year": "1"}
     assert list(schema(folder)["properties"]["author"]["properties"]) == ["family"]
+
+
+def test_titles_and_prompts_changed_in_two_windows(client, at, folder):
+    shown = client.get(f"{at}fields").text
+    seen = dict(re.findall(r'name="((?:title|was):\w+)"[^>]* value="(.*?)"', shown))
+    assert len(seen) == 4
+    send(client, f"{at}fields/titles", **seen | {"title:titel": "Heading"})
+    send(client, f"{at}fields/titles", **seen | {"title:jahr": "Of printing"})
+    refused = send(client, f"{at}fields/titles", **seen | {"title:titel": "Caption"})
+    assert "has changed the title to &#39;Heading&#39; meanwhile" in alert(refused)
+    assert 'value="Caption"' in refused.text
+    titles = {name: each.get("titles") for name, each in schema(folder)["properties"].items()}
+    assert titles["jahr"]["en"] == "Of printing"
+    (was,) = re.findall(r'name="was" value="(.*?)"', client.get(f"{at}fields").text)
+    send(client, f"{at}fields/prompt", was=was, prompt="Read all.")
+    refused = send(client, f"{at}fields/prompt", was=was, prompt="Read the year.")
+    assert "has changed the prompt meanwhile" in alert(refused)
+    assert (folder / "prompt.txt").read_text() == "Read all.\n"

@@ -377,21 +377,6 @@ def test_empty_home_offers_a_sample(client, tmp_path, monkeypatch):
     assert truths(tmp_path / "sample-cards")["sample-01"]["publication"]["year"] == 1957
 
 
-def test_answers_are_shown_beside_their_items_when_they_are_dropped(client, at):
-    lines = answers(4, wrong=1).replace('"titel"', '"Überschrift"')
-    to = upload(client, f"{at}runs/upload", "gpt.jsonl", lines).json()["to"]
-    shown = client.get(at + to).text
-    assert shown.count("/small/") == 3
-    assert "fields that no answer has: titel" in shown
-    assert "not fields of the collection: Überschrift" in shown
-    assert '<span class="paper other">1899</span>' in shown
-    both = lines.replace('"jahr"', '"Wann"')
-    told = upload(client, f"{at}runs/upload", "none.jsonl", both).json()["error"]
-    assert "share no field with the collection: they have Wann, Überschrift" in told or (
-        "share no field with the collection: they have Überschrift, Wann" in told
-    )
-
-
 def test_item_has_a_page_with_all_that_is_known_of_it(client, at, folder):
     write_run(folder.parent, "gpt", wrong=1)
     assert f'{at}item?id=c0"' in client.get(f"{at}scans").text

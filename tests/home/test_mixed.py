@@ -1,6 +1,5 @@
 """One collection in several windows, and changed by commands while its pages are open."""
 
-import json
 from contextlib import suppress
 
 import pytest
@@ -145,44 +144,6 @@ def test_an_earlier_file_put_back_while_its_editor_is_open_is_refused(tmp_path, 
     page.close()
     assert home.end() == 0
     assert truths(folder)["c2"] == {"titel": "Urfaust", "jahr": 1808}
-
-
-def test_titles_and_prompts_changed_in_two_windows(tmp_path, browser, serve):
-    folder = make_collection(tmp_path)
-    home = serve(folder)
-    context = browser.new_context(locale="en-GB")
-    one, other = context.new_page(), context.new_page()
-    for page in (one, other):
-        page.goto(f"{home.url}fields")
-    title = "[name='title:titel']"
-
-    def save(page, selector, text, button):
-        page.locator(selector).fill(text)
-        with page.expect_navigation():
-            page.get_by_role("button", name=button, exact=True).click()
-
-    save(one, title, "Heading", "Save the titles")
-    save(other, "[name='title:jahr']", "Of printing", "Save the titles")
-    expect(other.locator(title)).to_have_value("Heading")  # both are there
-    save(one, title, "Head", "Save the titles")
-    save(other, title, "Caption", "Save the titles")
-    expect(other.get_by_role("alert")).to_contain_text("has changed the title to 'Head' meanwhile")
-    expect(other.locator(title)).to_have_value("Caption")
-    save(other, title, "Caption", "Save the titles")
-    properties = json.loads((folder / "answer.schema.json").read_text())["properties"]
-    assert properties["titel"]["titles"]["en"] == "Caption"
-    assert properties["jahr"]["titles"]["en"] == "Of printing"
-    for page in (one, other):
-        page.goto(f"{home.url}fields")
-    save(one, "#prompt", "Read all.", "Save")
-    save(other, "#prompt", "Read the year.", "Save")
-    expect(other.get_by_role("alert")).to_contain_text("has changed the prompt meanwhile")
-    expect(other.locator("#prompt")).to_have_value("Read the year.")
-    expect(other.locator("pre")).to_have_text("Read all.")
-    assert (folder / "prompt.txt").read_text() == "Read all.\n"
-    save(other, "#prompt", "Read the year.", "Save")
-    assert (folder / "prompt.txt").read_text() == "Read the year.\n"
-    context.close()
 
 
 def test_dataset_that_is_gone_is_not_begun_anew(tmp_path, browser, serve):

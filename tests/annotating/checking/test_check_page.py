@@ -1,8 +1,6 @@
 """Single values read in a real browser, by people who do not know of each other's readings."""
 
 import json
-import random
-from threading import Timer
 
 import pytest
 from annotating.checking.plans import ServedCheck, read_by, serving_check, write_plan
@@ -73,62 +71,6 @@ def read_all(page, text):
 
 def heading(page):
     return page.locator("#between-title")
-
-
-def test_two_people_share_a_list_and_a_third_settles(tmp_path, folder, visit):
-    plan = write_plan(
-        tmp_path / "plan",
-        [(f"b{number}", "title") for number in range(1, 12)],  # the first and last are read twice
-        [("b12", "title")],
-    )
-    received = []
-    with (
-        serving_check(folder, plan, "anna") as annas,
-        serving_check(folder, plan, "ben") as bens,
-        serving_check(folder, plan, "chris") as chrises,
-    ):
-        anna, ben, chris = visit(annas), visit(bens), visit(chrises)
-
-        def receive(response):
-            if "/pages/" not in response.url:
-                received.append(response)
-
-        chris.on("response", receive)
-        # Each goes through the list in an order of their own.
-        assert [item_of(page) for page in (anna, ben, chris)] == ["b8", "b5", "b1"]
-        read(ben, "read by ben")
-        read(chris, "read by chris")
-        assert read_all(anna, "read by anna") == [
-            *("b8", "b11", "b10", "b2", "b9", "b3", "b6", "b4", "b7"),
-            "b1",  # the second time
-        ]
-        expect(heading(anna)).to_have_text("You have read all your values.")
-        expect(anna.locator("#between-text")).to_contain_text("still has to read: 2.")
-        ben.reload()
-        expect(ben.locator("#id")).to_have_text("b11")
-        read(ben, "read by ben")
-        assert item_of(ben) == "b1"  # in which Chris and Anna differ
-        read(ben, "READ by  Anna")
-        expect(heading(ben)).to_have_text("You have read all your values.")
-        bodies = [each.text() for each in received]
-        received.clear()
-        chris.reload()
-        expect(chris.locator("#id")).to_have_text("b11")
-        read(chris, "read by ben")
-        for page in (anna, ben, chris):
-            expect(page.locator("#progress")).to_have_text("Value 1 of 1, part 2 of 2")
-            expect(page.locator("#message")).to_contain_text("The next values begin.")
-        bodies += [each.text() for each in received]
-        values = [body for body in bodies if body.startswith('{"item"')]
-        assert len(values) >= 3
-        for secret in ("anna", "ben", "chris", "truth", "1701"):
-            assert not [body for body in values if secret in body.lower()], secret
-        read(ben, "Faust")
-        expect(heading(ben)).to_have_text("You have read all your values.")
-        expect(ben.locator("#command")).to_have_text("hdbench trust decide PLAN")
-    told = read_by(folder, plan)
-    assert sorted(len(by_person) for by_person in told.values()) == [1] * 10 + [3, 3]
-    assert told["b12", "title"] == {"ben": "Faust"}
 
 
 def test_the_next_value_is_there_before_it_is_asked_for(tmp_path, folder, visit_at):
@@ -263,31 +205,6 @@ def test_what_two_windows_read_is_neither_lost_nor_replaced(tmp_path, folder, vi
 
 
 @pytest.mark.nightly
-def test_others_are_waited_for_unless_one_goes_on(tmp_path, folder, visit):
-    plan = write_plan(tmp_path / "plan", [("b1", "title"), ("b2", "title")], learned=False)
-    with serving_check(folder, plan, "ben") as bens, serving_check(folder, plan, "dora") as doras:
-        ben, dora = visit(bens), visit(doras)
-        read(dora, "Egmont")
-        assert item_of(dora) == "b1"  # which is read by two people
-        read(ben, "Faust")
-        expect(heading(ben)).to_have_text("You have read all your values.")
-        ben.get_by_role("button", name="Go on without them").click()
-        expect(heading(ben)).to_have_text("Learning from what was read…")
-        expect(ben.locator("#learning")).to_be_visible()
-        plan.with_name("learned").touch()
-        expect(ben.locator("#progress")).to_have_text("Value 1 of 1, part 2 of 2")
-        # Dora's second reading comes too late, and is not taken.
-        dora.locator("#reading").fill("Urfaust")
-        dora.keyboard.press("Enter")
-        expect(dora.locator("#message")).to_contain_text("Everybody has gone on")
-        expect(dora.locator("#progress")).to_have_text("Value 1 of 1, part 2 of 2")
-    assert read_by(folder, plan) == {
-        ("b1", "title"): {"ben": "Faust"},
-        ("b2", "title"): {"dora": "Egmont"},
-    }
-
-
-@pytest.mark.nightly
 @pytest.mark.parametrize("height", [844, 360])  # the lower one has a keyboard below it
 def test_on_a_phone_field_and_buttons_are_always_seen(tmp_path, folder, visit, height):
     plan = write_plan(tmp_path / "plan", [("b1", "title"), ("b2", "text"), ("b3", "keywords")])
@@ -370,41 +287,6 @@ def test_the_page_is_accessible_and_german_is_complete(tmp_path, folder, visit, 
         expect(page.locator("#command")).to_be_visible()
         look(page, "end")
     assert [each for each in found if each[1]] == []
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("seed", range(3))
-def test_killed_servers_lose_no_saved_value(tmp_path, browser, seed):
-    items = [f"b{number}" for number in range(1, 41)]
-    folder = write_collection(tmp_path / "cards", [None] * 40)
-    plan = write_plan(tmp_path / "plan", [(item, "title") for item in items])
-    rng, saved = random.Random(seed), []
-    while len(saved) < 40:
-        served = ServedCheck(folder, plan, "anna")
-        page = browser.new_page(locale="en-GB")
-        page.goto(served.url)
-        expect(page.locator("#id")).not_to_be_empty()
-        killer = Timer(rng.uniform(0.2, 2), served.process.kill)
-        killer.start()
-        while page.locator("#progress").inner_text().endswith("part 1 of 2"):
-            item = item_of(page)
-            page.locator("#reading").fill(f"read in {item}")
-            page.keyboard.press("Enter")
-            state = page.wait_for_function(LEFT, arg=item).json_value()
-            if state == "refused":
-                expect(page.locator("#message")).to_contain_text("The server does not answer")
-                expect(page.locator("#reading")).to_have_value(f"read in {item}")
-                break
-            saved.append(item)
-        killer.join()
-        assert served.process.wait(timeout=120) == -9
-        page.close()
-        told = read_by(folder, plan)
-        for item in saved:
-            assert told[item, "title"] == {"anna": f"read in {item}"}
-        # One that was saved, and not yet said to be.
-        saved += {item for item, _ in told} - set(saved)
-    assert sorted(saved) == sorted(items)
 
 
 @pytest.mark.nightly

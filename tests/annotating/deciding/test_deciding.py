@@ -6,9 +6,7 @@ import httpx
 import pytest
 from annotating.deciding.lists import WorkInMemory, prepared, serving
 from annotating.pages import truths, write_collection
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from space.german import Walk, words
 
 from hdbench.collections.truth.choice_pages import AuditPage, SettlingPage, WorkPage
 from hdbench.collections.truth.people import ChangedError, People
@@ -175,33 +173,11 @@ def test_a_list_in_which_models_read_something_else_is_one_value(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("language", "scheme", "width"), [("en-GB", "light", 1280), ("de-DE", "dark", 390)]
-)
-def test_a_list_is_worked_off_with_the_keyboard(tmp_path, visit_at, language, scheme, width):
+def test_a_list_is_worked_off_with_the_keyboard(tmp_path, visit_at):
     told = TOLD | {"b3": {"title": [HOSTILE, None, "Egmont"]}}
     folder = prepared(tmp_path, told, kind="book")
-    own = words([HOSTILE, "cards t b1 b2 b3 title keywords one two three Diss Imprint Signed"])
-    found = []
-    with serving(folder, language=language[:2]) as served:
-        page = visit_at(
-            served.url,
-            awaited="#id:not(:empty)",
-            language=language,
-            color_scheme=scheme,
-            width=width,
-        )
-
-        def look(state):
-            if language == "de-DE":
-                walk = Walk(page)
-                walk.see(state)
-                found.extend(
-                    (text, wrong - own) for text, wrong in walk.left.items() if wrong - own
-                )
-            for each in Axe().run(page).response["violations"]:
-                found.append((state, each["id"], [node["target"] for node in each["nodes"]]))
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
+    with serving(folder) as served:
+        page = visit_at(served.url, awaited="#id:not(:empty)")
 
         def decide(item, *keys):
             expect(page.locator("#id")).to_have_text(item)
@@ -211,7 +187,6 @@ def test_a_list_is_worked_off_with_the_keyboard(tmp_path, visit_at, language, sc
             expect(page.locator("#saving")).to_have_attribute("data-state", "saved")
 
         expect(page.locator("#unreadable")).to_be_hidden()
-        look("candidates")
         decide("b1", "ArrowDown", "Enter")
         expect(page.locator("#label")).not_to_have_text("Title")
         page.keyboard.press("F2")
@@ -224,11 +199,8 @@ def test_a_list_is_worked_off_with_the_keyboard(tmp_path, visit_at, language, sc
         assert "attacked" not in page.title()
         decide("b3", "0")
         expect(page.locator("#between-title")).to_be_visible()
-        look("done")
         page.keyboard.press("Alt+ArrowLeft")
         expect(page.locator("#id")).to_have_text("b3")
-        look("decided")
-    assert found == []
     assert decided(folder) == {
         ("b1", "title"): ("Fauft", "candidate", "two"),
         ("b1", "year"): (18, "typed", None),

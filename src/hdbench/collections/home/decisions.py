@@ -109,15 +109,6 @@ class _PlanFile(NamedTuple):
     hash: str
 
 
-class _AppliedFiles(NamedTuple):
-    """Content of the files of a folder in which a plan is applied, and a hash."""
-
-    applied: Applied
-    decision: Decision
-    control: ControlSample
-    control_hash: str
-
-
 class Decisions:
     """The decisions about a collection, in files beside it.
 
@@ -362,7 +353,7 @@ class Decisions:
         )
 
 
-def _applied_in(out: Path) -> _AppliedFiles:
+def _applied_in(out: Path) -> tuple[Applied, Decision, ControlSample, str]:
     _, decision = read_begun(out)
     control = read_control(out / CONTROL)
-    return _AppliedFiles(read_applied(out), decision, control, control.hash())
+    return read_applied(out), decision, control, control.hash()

@@ -398,7 +398,8 @@ def read_audited(path: Path) -> Mapping[str, Sequence[FoundField]] | None:
     for _, cells in rows:
         found = dict(zip(head, map(as_it_was, cells), strict=False))
         if found["id"] and found.get("field"):
-            said = filter(None, (found.get("agreement"), found.get("makers")))
+            agreement = found.get("agreement", "").replace(" of ", "/")  # in no language
+            said = filter(None, (agreement, found.get("makers")))
             fields[found["id"]].append(
                 FoundField(found["field"], found["models read"], ": ".join(said))
             )

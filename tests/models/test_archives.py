@@ -15,7 +15,7 @@ from PIL import Image
 
 from hdbench.common.bounds import MAX_IMAGE
 from hdbench.errors import HdbenchError
-from hdbench.models import archives
+from hdbench.models import items
 from hdbench.models.backend import StoredImage
 from hdbench.models.items import own_images
 
@@ -179,7 +179,7 @@ def test_links_pipes_and_paths_out_of_an_archive_are_not_followed(tmp_path):
 
 
 def test_an_image_that_would_fill_the_memory_is_cut_and_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(archives, "MAX_IMAGE", 1000)
+    monkeypatch.setattr(items, "MAX_IMAGE", 1000)
     write_tar(tmp_path / "a.tar", {"a.png": bytes(10**6)})
     choice = own_images(tmp_path)
     [question] = choice.archives.shown(choice.questions)
@@ -189,7 +189,7 @@ def test_an_image_that_would_fill_the_memory_is_cut_and_refused(tmp_path, monkey
 
 
 def test_rows_of_parquet_that_would_fill_the_memory_together_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(archives, "MAX_GROUP", 9000)
+    monkeypatch.setattr(items, "MAX_GROUP", 9000)
     table = pa.table({"id": ["a", "b"], "image": [os.urandom(6000), os.urandom(6000)]})
     path = tmp_path / "a.parquet"
     pq.write_table(table, path)

@@ -10,7 +10,7 @@ from transformers import AutoTokenizer
 
 from hdbench.errors import HdbenchError
 from hdbench.models.backend import Decoding, Question
-from hdbench.models.logits import SchemaGrammar
+from hdbench.models.local_model import SchemaGrammar
 from hdbench.models.transformers_backend import TransformersBackend
 
 pytestmark = pytest.mark.nightly

@@ -21,9 +21,8 @@ from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import read_at_most, utf8_text
 from hdbench.errors import HdbenchError, Message, joined
 from hdbench.evaluation.run_info import TEXT_PROMPT, Prompt
-from hdbench.models.archives import Archives
 from hdbench.models.backend import CUT_OFF, EMPTY, Asked, Backend, Question, Reply, make_backend
-from hdbench.models.items import Choice
+from hdbench.models.items import Archives, Choice
 from hdbench.models.model_files import model_name
 from hdbench.models.run_folder import RunFolder, is_failed, known_usd, recorded, recorded_answers
 from hdbench.models.run_progress import RunProgress

@@ -25,8 +25,7 @@ from hdbench.models.backend import (
     in_order,
 )
 from hdbench.models.images import load_images
-from hdbench.models.local_model import LocalModel, NoMemoryError
-from hdbench.models.logits import SchemaGrammar
+from hdbench.models.local_model import LocalModel, NoMemoryError, SchemaGrammar
 from hdbench.models.model_files import find_model
 
 _Read = tuple[Question, Any]

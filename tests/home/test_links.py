@@ -122,10 +122,7 @@ ACTIONS = {
         "decide": (lambda page: decide(*planned(page)), "/hdb/cards/.ledger.jsonl.lock"),
         "apply": (
             applied,
-            *(
-                f"/decisions/cards/out/{name}"
-                for name in (".lock", ".values.seals", "values.jsonl")
-            ),
+            *(f"/decisions/cards/out/{name}" for name in (".lock", "values.jsonl")),
         ),
     },
     "applied": {

@@ -295,7 +295,7 @@ class Decisions:
             plan_hash=plan_hash,
             out=out or plan_file.with_name(OUT),
         )
-        if (view.out / APPLIED).is_file():
+        if out and (out / APPLIED).is_file():
             return self._applied_view(view, self._checked)
         return self._reading_view(view, plan, self._checked)
 

@@ -33,17 +33,19 @@ Args:
 
 import math
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from hdbench.benchmarks.names import DESCRIPTION, full_name, is_name
 from hdbench.common.bounds import MAX_UNPACKED
+from hdbench.common.jsonio import UNIQUE, json_reason, parse_json
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.run_info import is_run, read_run_info
 
@@ -204,3 +206,37 @@ def answers_at(path: Path) -> Iterator[GivenAnswers]:
                     )
                 file.write(block)
         yield GivenAnswers(copy, STANDARD_INPUT)
+
+
+_WORD = re.compile(r"[A-Za-z_]+")
+
+
+def read_options(texts: Sequence[str], where: str = "--option") -> dict[str, Any]:
+    """Return the metric's options by name, from texts like `threshold=0.8` or `lists=position`.
+
+    A value is JSON; a text that is one word needs no quotation marks.
+
+    Raises:
+        HdbenchError: a text has another form, or an option is given twice.
+    """
+    options: dict[str, Any] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise HdbenchError("{where} {text}: must be NAME=VALUE", where=where, text=text)
+        if name in options:
+            raise HdbenchError(
+                "{where} {text}: {name} is given twice: keep one", where=where, text=text, name=name
+            )
+        try:
+            options[name] = parse_json(value, UNIQUE)
+        except ValueError as error:
+            if not _WORD.fullmatch(value):
+                raise HdbenchError(
+                    "{where} {text}: the value is not usable JSON: {why}",
+                    where=where,
+                    text=text,
+                    why=json_reason(error),
+                ) from error
+            options[name] = value
+    return options

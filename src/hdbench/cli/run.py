@@ -9,7 +9,7 @@ import typer
 
 from hdbench.answers.folders import part_folder
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
-from hdbench.cli.rules import read_options
+from hdbench.cli.arguments import read_options
 from hdbench.cli.terminal import say, say_error, shown
 from hdbench.common.extras import needed
 from hdbench.common.regular_files import not_opened

@@ -1,7 +1,10 @@
 """Command that scores answers."""
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +21,7 @@ from hdbench.cli.arguments import (
     Name,
     Revision,
     answers_at,
+    read_options,
     required_benchmark,
     split_benchmark_and_one,
 )
@@ -27,7 +31,6 @@ from hdbench.cli.result_tables import (
     print_result,
     print_under,
 )
-from hdbench.cli.rules import beside, read_options
 from hdbench.common.texts import current_language
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, by_column
@@ -78,7 +81,7 @@ def command(
         revision=revision,
         details=details,
     )
-    rules = beside(settings, also or ())
+    rules = _beside(settings, also or ())
     by_identifier = _by_identifier(benchmark, settings, authority or ())
     under = [*rules.values(), *(scoring.settings for scoring in by_identifier)]
     with answers_at(predictions) as (path, called), _naming_another(benchmark, predictions):
@@ -178,3 +181,36 @@ def _groups(results: Mapping[str | None, Result], column: str | None) -> dict[st
         return {}
     loaded = next(iter(results.values())).load_benchmark()
     return {model: by_column(result, loaded, column) for model, result in results.items()}
+
+
+_NEXT_OPTION = re.compile(r",\s*(?=\w+=)")
+
+
+def _beside(settings: Settings, also: Sequence[str]) -> dict[str, Settings]:
+    """Return the settings of the command, and those that `--also` asks for.
+
+    Returns:
+        Name → settings; those of the command come first.
+
+    Raises:
+        HdbenchError: an option is unusable, or rules are asked for twice.
+    """
+    options = [
+        f"{name}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
+        for name, value in settings.options.items()
+    ]
+    rules = {",".join([settings.protocol, *options]): settings}
+    for text in also:
+        first, *values = _NEXT_OPTION.split(text)
+        if "=" in first:
+            base = settings
+            values.insert(0, first)
+        else:
+            base = replace(settings, protocol=first, options={}, errata="accepted")
+        combined = replace(base, options={**base.options, **read_options(values, "--also")})
+        if text in rules or combined in rules.values():
+            raise HdbenchError(
+                "--also {text}: these rules are there already: leave it out", text=text
+            )
+        rules[text] = combined
+    return rules

@@ -12,8 +12,8 @@ from hdbench.answers.in_memory import entries, write_entries
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.benchmarks.in_memory import benchmark_in_memory
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.files import given_options, read_result, read_results, write_results
 from hdbench.evaluation.result import Result
+from hdbench.evaluation.result_file import given_options, read_result, read_results, write_results
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings, score_loaded
 from hdbench.evaluation.union import concat

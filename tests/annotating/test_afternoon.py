@@ -19,8 +19,8 @@ from playwright.sync_api import expect
 from hdbench.benchmarks.building.recipe import find_recipe, raise_version
 from hdbench.collections.truth.double import read_double
 from hdbench.collections.truth.editor import Editor
+from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import Double
-from hdbench.collections.truth.people import People
 
 pytestmark = pytest.mark.nightly
 

@@ -14,7 +14,7 @@ from hdbench.collections.truth.agreement import agreement_of
 from hdbench.collections.truth.double import read_doubly_read
 from hdbench.collections.truth.events import Change, Double
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.files import read_result
+from hdbench.evaluation.result_file import read_result
 
 ONE, OTHER = "zora-23", "quirin-7"
 ITEMS = [f"a{number:02}" for number in range(24)]

@@ -4,8 +4,8 @@ import socket
 
 from annotating.pages import write_collection
 
+from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import Double
-from hdbench.collections.truth.people import People
 
 
 def test_everybody_reads_the_same_items(tmp_path, run_hdbench):

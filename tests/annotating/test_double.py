@@ -8,9 +8,9 @@ from annotating.pages import finish, put, read_alone, truths, write_collection
 
 from hdbench.collections.truth.double import ReadByAll, Readers, read_double, read_doubly_read
 from hdbench.collections.truth.editor import Editor
+from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import Double
 from hdbench.collections.truth.item_state import Stage
-from hdbench.collections.truth.people import People
 from hdbench.collections.truth.progress import ProgressReader
 from hdbench.collections.truth.store import StaleError, Store
 from hdbench.errors import HdbenchError

@@ -7,7 +7,7 @@ from helpers.small_disk import FORMS, is_saved, small_disk
 from playwright.sync_api import expect
 
 from hdbench.collections.truth.editor import Editor
-from hdbench.collections.truth.people import NotSavedError
+from hdbench.collections.truth.event_files import NotSavedError
 from hdbench.collections.truth.readings import CheckedValues
 from hdbench.collections.truth.store import Store
 from hdbench.errors import HdbenchError

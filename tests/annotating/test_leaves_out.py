@@ -15,7 +15,7 @@ from hdbench.benchmarks.building.builder import build
 from hdbench.benchmarks.building.recipe import find_recipe
 from hdbench.collections.truth.events import Double, now
 from hdbench.collections.truth.store import Store
-from hdbench.evaluation.files import write_results
+from hdbench.evaluation.result_file import write_results
 from hdbench.integrations.publishing import _files, find_repositories
 from hdbench.report.page import report_page
 

@@ -11,8 +11,8 @@ import pytest
 
 import hdbench
 from hdbench.collections.truth import people as people_files
+from hdbench.collections.truth.event_files import NotSavedError, People
 from hdbench.collections.truth.events import Change, as_name
-from hdbench.collections.truth.people import NotSavedError, People
 from hdbench.collections.truth.store import Store
 from hdbench.errors import HdbenchError
 

@@ -8,8 +8,8 @@ from annotating.pages import serving, truths, write_collection
 from helpers.people_files import add_events
 from playwright.sync_api import expect
 
+from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import Change, Double, now
-from hdbench.collections.truth.people import People
 from hdbench.collections.truth.store import Store
 
 pytestmark = pytest.mark.nightly

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hdbench.common.letters import folded, text_of
+from hdbench.common.value_text import folded, text_of
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,8 @@ from helpers.pages import blocks
 
 from hdbench.collections.truth.double import read_double
 from hdbench.collections.truth.editor import Editor
+from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import Double
-from hdbench.collections.truth.people import People
 
 pytestmark = pytest.mark.nightly
 

@@ -10,7 +10,7 @@ from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import by_column, differences_by_column
-from hdbench.evaluation.files import read_result, write_results
+from hdbench.evaluation.result_file import read_result, write_results
 from hdbench.statistics.bootstrap import intervals
 
 HALF = RIGHT | {"year": 1942}

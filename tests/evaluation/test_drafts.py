@@ -9,8 +9,8 @@ from helpers.run_folders import RIGHT, SPEC, write_run
 
 from hdbench.api import score
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.files import read_result, write_results
 from hdbench.evaluation.parts import DraftedItems
+from hdbench.evaluation.result_file import read_result, write_results
 from hdbench.evaluation.verify import verify
 
 MADE = [

@@ -7,7 +7,7 @@ from helpers.run_folders import RIGHT, write_run
 
 from hdbench.api import score
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.files import read_results, write_results
+from hdbench.evaluation.result_file import read_results, write_results
 from hdbench.evaluation.runs import load_runs
 from hdbench.report.leaderboard.boards import leaderboards
 

@@ -10,7 +10,7 @@ from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.collections.trust.runs import opened_run
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.files import write_results
+from hdbench.evaluation.result_file import write_results
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings
 

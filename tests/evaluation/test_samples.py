@@ -10,7 +10,7 @@ from helpers.strata import sample_of
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.files import read_record, read_result, write_results
+from hdbench.evaluation.result_file import read_record, read_result, write_results
 
 SAID = "estimated for the whole of 12,000 items from a stratified sample of 30"
 

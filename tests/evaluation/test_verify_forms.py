@@ -10,7 +10,7 @@ import xlsxwriter
 from helpers.run_folders import RIGHT, write_run
 
 from hdbench.api import score_runs
-from hdbench.evaluation.files import write_results
+from hdbench.evaluation.result_file import write_results
 from hdbench.evaluation.verify import verify
 
 ANSWERS = {"0000": RIGHT, "0001": {"title": "Stellíngen", "year": 1942}, "0002": RIGHT}

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from hdbench.collections.truth.marc import read_marc
+from hdbench.collections.truth.marc_reading import read_marc
 from hdbench.collections.truth.page_files import read_page_files
 from hdbench.errors import HdbenchError
 

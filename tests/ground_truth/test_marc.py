@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pymarc import Field, Indicators, MARCReader, MARCWriter, Record, Subfield, XMLWriter
 
-from hdbench.collections.truth import marc
-from hdbench.collections.truth.marc import read_marc
+from hdbench.collections.truth import marc_reading
+from hdbench.collections.truth.marc_reading import read_marc
 from hdbench.common.bounds import MAX_XML
 from hdbench.errors import HdbenchError
 
@@ -436,7 +436,7 @@ def test_blank_lines_between_records_do_no_harm(read):
 
 
 def test_too_large_file_and_too_many_records_are_refused(refused, monkeypatch):
-    monkeypatch.setattr(marc, "MAX_RECORDS", 2)
+    monkeypatch.setattr(marc_reading, "MAX_RECORDS", 2)
     assert refused(THREE) == "more than 2 records: export fewer"
     assert refused(as_marcxml(*[book()] * 3)) == "more than 2 records: export fewer"
     monkeypatch.setattr("hdbench.common.xml_documents.MAX_XML", 2**20)

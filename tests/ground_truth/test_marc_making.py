@@ -17,9 +17,9 @@ from hdbench.collections.records.fields import (
     OTHER_OPEN,
     make_fields,
 )
-from hdbench.collections.records.left_list import FinishedRecord
+from hdbench.collections.records.finished_records import FinishedRecord
 from hdbench.collections.records.mapping import CARDS, read_mapping, read_template
-from hdbench.collections.records.marc import (
+from hdbench.collections.records.marc_writing import (
     NO_CODE,
     NO_TITLE,
     TOO_LARGE,

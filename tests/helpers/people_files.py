@@ -1,7 +1,7 @@
 """What people did in a folder, written and read by the code that does so."""
 
+from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import Reading
-from hdbench.collections.truth.people import People
 
 
 def add_events(folder, events):

@@ -23,7 +23,7 @@ from hdbench.collections.trust.runs import Runs, fields_called, opened_run
 from hdbench.collections.truth.events import Reading, ValueKey
 from hdbench.collections.truth.reading_queue import ReadingStage, mark_of
 from hdbench.collections.truth.readings import settled
-from hdbench.common.letters import folded
+from hdbench.common.value_text import folded
 
 LARGE = 10**7
 """So many unread values stand for very many: then all that matters is how many are read."""

@@ -10,8 +10,8 @@ from helpers.run_folders import RIGHT, write_run
 from rich.console import Console
 
 from hdbench.api import score
-from hdbench.evaluation.files import write_results
 from hdbench.evaluation.parts import NO_FILE
+from hdbench.evaluation.result_file import write_results
 from hdbench.evaluation.runs import load_runs
 from hdbench.report.leaderboard import formats
 from hdbench.report.leaderboard.boards import leaderboards

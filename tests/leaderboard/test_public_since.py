@@ -12,7 +12,7 @@ from hdbench.api import score
 from hdbench.benchmarks.model_facts import read_model_facts
 from hdbench.benchmarks.spec import read_spec
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.files import read_result, write_results
+from hdbench.evaluation.result_file import read_result, write_results
 from hdbench.evaluation.verify import verify
 
 KNOWN = {"open_weights": None, "parameters": None, "licence": None, "runs_locally": None}

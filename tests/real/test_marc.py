@@ -10,10 +10,10 @@ from helpers.gold import rows_of
 from pymarc import MARCReader
 
 from hdbench.benchmarks.authority_files import AuthorityLine, AuthorityTable, Identifiers
-from hdbench.collections.records.left_list import FinishedRecord
+from hdbench.collections.records.finished_records import FinishedRecord
 from hdbench.collections.records.mapping import CARDS as CARD_MAPPING
 from hdbench.collections.records.mapping import read_mapping
-from hdbench.collections.records.marc import (
+from hdbench.collections.records.marc_writing import (
     Process,
     made_of,
     marc_collection,

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hdbench.answers.answer import Answer
 from hdbench.api import score, score_runs
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.files import answers_sha256, read_result, read_results, write_results
 from hdbench.evaluation.items import score_items
 from hdbench.evaluation.parts import item_set
+from hdbench.evaluation.result_file import answers_sha256, read_result, read_results, write_results
 from hdbench.scoring import make_metric
 
 RIGHT = {"title": "Stellingen", "year": 1924}
@@ -277,7 +277,7 @@ def test_sums_from_which_no_finite_figure_follows_are_refused(tmp_path):
 
 
 def test_a_result_that_is_too_large_or_none_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("hdbench.evaluation.files.MAX_RESULT", 2**20)
+    monkeypatch.setattr("hdbench.evaluation.result_file.MAX_RESULT", 2**20)
     (tmp_path / "large.json").write_bytes(b"{" + b" " * 2**20)
     with pytest.raises(HdbenchError, match="larger than 1 MiB"):
         read_result(tmp_path / "large.json")

@@ -8,8 +8,8 @@ from helpers.run_folders import INFO, RIGHT, write_run
 from hdbench.answers import ReadAs
 from hdbench.api import score
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.files import read_result, write_results
 from hdbench.evaluation.parts import AmountUsed
+from hdbench.evaluation.result_file import read_result, write_results
 from hdbench.evaluation.run_info import read_run_info
 from hdbench.evaluation.verify import verify
 

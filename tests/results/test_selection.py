@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hdbench as hd
-from hdbench.evaluation.files import read_record
+from hdbench.evaluation.result_file import read_record
 
 LISTS = {
     "a": {"title": "Faust", "persons": [{"name": "Frey"}, {"name": "Moser"}]},

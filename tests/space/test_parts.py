@@ -16,7 +16,7 @@ from hdbench.common.extras import install_command
 from hdbench.common.texts import LANGUAGES
 from hdbench.errors import HdbenchError
 from hdbench.space.context import SpaceContext
-from hdbench.space.rendering import MADE
+from hdbench.space.first_view import MADE
 from hdbench.space.scoring import MAX_RUNS, Upload, score_upload, write_example
 from hdbench.space.texts import translations
 

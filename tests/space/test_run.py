@@ -16,9 +16,9 @@ from space.visits import brought, is_going, looked, problem_of
 
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
+from hdbench.space.first_view import render
 from hdbench.space.model_runs import Ended, ModelRun, RunState, RunView
 from hdbench.space.pages import Place, run_values
-from hdbench.space.rendering import render
 
 pytestmark = pytest.mark.nightly
 

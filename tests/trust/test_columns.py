@@ -21,7 +21,7 @@ from hdbench.collections.trust.probabilities import (
     shape_of,
 )
 from hdbench.collections.trust.runs import Runs, fields_called
-from hdbench.common.letters import text_of
+from hdbench.common.value_text import text_of
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from hdbench.collections.trust.fields import ItemField, value_of
 from hdbench.collections.trust.runs import Judged, Runs, choose
-from hdbench.common.letters import text_of
+from hdbench.common.value_text import text_of
 from hdbench.scoring import make_metric
 
 FIELDS = [ItemField("a", (("a",),)), ItemField("b.c", (("b", "c"),))]

@@ -15,8 +15,8 @@ from hdbench.common.bounds import (
     MAX_AUTHORITY_LINES,
     MAX_AUTHORITY_VALUE,
 )
-from hdbench.common.letters import folded, text_of
 from hdbench.common.os_errors import read_errors
+from hdbench.common.value_text import folded, text_of
 from hdbench.errors import HdbenchError
 
 _FIRST = 20  # rows by which the delimiter is recognised

@@ -35,8 +35,8 @@ from hdbench.common.texts import current_language
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, by_column
 from hdbench.evaluation.by_identifier import ScoringByIdentifier, read_scoring_authorities
-from hdbench.evaluation.files import write_records
 from hdbench.evaluation.result import Result
+from hdbench.evaluation.result_file import write_records
 from hdbench.evaluation.runs import recognized_in
 from hdbench.evaluation.score import Settings, score_under, with_names
 from hdbench.evaluation.summary import ResultSummary

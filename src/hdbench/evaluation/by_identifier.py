@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from hdbench.answers.field_paths import field_paths
 from hdbench.benchmarks.authority_files import AuthorityTable, read_authority_table, split_field
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.common.letters import folded
 from hdbench.common.regular_files import file_sha256
+from hdbench.common.value_text import folded
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.score import Settings

@@ -68,7 +68,7 @@ class ScoredFile(ResultPart):
 
     Attributes:
         path: where it was.
-        sha256: see `hdbench.evaluation.files.answers_sha256`.
+        sha256: see `hdbench.evaluation.result_file.answers_sha256`.
     """
 
     path: str

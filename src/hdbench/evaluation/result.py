@@ -18,20 +18,6 @@ from hdbench.common.grouping import grouped
 from hdbench.common.names import did_you_mean
 from hdbench.common.validation import unfit
 from hdbench.errors import HdbenchError, Message, escaped
-from hdbench.evaluation.file_columns import (
-    Columns,
-    DatasetOfFile,
-    Ids,
-    Items,
-    Kinds,
-    MetricOfFile,
-    Outcomes,
-    OutcomesOfStrata,
-    StatisticsOfItems,
-    Statuses,
-    Strata,
-    Weights,
-)
 from hdbench.evaluation.parts import (
     NO_DATASET,
     NO_FILE,
@@ -45,6 +31,20 @@ from hdbench.evaluation.parts import (
     item_set,
     own_drafts,
     signature,
+)
+from hdbench.evaluation.result_file_checks import (
+    Columns,
+    DatasetOfFile,
+    Ids,
+    Items,
+    Kinds,
+    MetricOfFile,
+    Outcomes,
+    OutcomesOfStrata,
+    StatisticsOfItems,
+    Statuses,
+    Strata,
+    Weights,
 )
 from hdbench.evaluation.run_info import NO_RUN, RunInfo
 from hdbench.evaluation.warning_texts import RunWarning, gravest_first, in_language, message

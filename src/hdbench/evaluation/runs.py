@@ -14,8 +14,8 @@ from hdbench.answers.json_files import is_result
 from hdbench.benchmarks.benchmark import NoBenchmarkError, load_benchmark
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.files import read_results
 from hdbench.evaluation.result import Result
+from hdbench.evaluation.result_file import read_results
 from hdbench.evaluation.run_info import Named, distinct_names, is_run, read_run_info, run_name
 from hdbench.evaluation.score import Settings, score_loaded, with_names
 

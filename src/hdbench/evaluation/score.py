@@ -18,7 +18,6 @@ from hdbench.benchmarks.spec import ErrataName, check_errata
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.checks import EXAMPLES, Checks
-from hdbench.evaluation.files import answers_sha256
 from hdbench.evaluation.items import ScoreCollector, prepare
 from hdbench.evaluation.parts import (
     AmountUsed,
@@ -28,6 +27,7 @@ from hdbench.evaluation.parts import (
     ScoredFile,
 )
 from hdbench.evaluation.result import Result
+from hdbench.evaluation.result_file import answers_sha256
 from hdbench.evaluation.run_answers import RunAnswers
 from hdbench.evaluation.run_info import subset_in_words
 from hdbench.evaluation.warning_texts import RunWarning, id_message

@@ -9,7 +9,7 @@ from typing import Any
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.by_column import by_column
-from hdbench.evaluation.files import given_options, read_record, read_records
+from hdbench.evaluation.result_file import given_options, read_record, read_records
 from hdbench.evaluation.score import Settings, score_loaded
 
 MAX_LINE = 300

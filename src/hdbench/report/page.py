@@ -19,8 +19,8 @@ from hdbench.common.pictures import WIDTH, ItemPicture, pictures
 from hdbench.common.texts import decimal, translated, written
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn
-from hdbench.evaluation.files import given_options
 from hdbench.evaluation.result import Result
+from hdbench.evaluation.result_file import given_options
 from hdbench.evaluation.run_info import RunInfo
 from hdbench.evaluation.summary import ResultSummary
 from hdbench.evaluation.tables import equal_table, violations_table

@@ -23,7 +23,7 @@ from hdbench.space.pages import AT_ONCE, Pages
 from hdbench.space.queue import Queue
 from hdbench.space.scoring import Upload, records, thumbnails
 from hdbench.space.texts import reason
-from hdbench.space.uploads import forget_in_time
+from hdbench.space.visits import forget_in_time
 
 SESSIONS = 200
 """Maximum page states of programs that Gradio keeps in memory: the latest ones."""

@@ -19,7 +19,7 @@ from hdbench.report.leaderboard.boards import Board
 from hdbench.report.leaderboard.words import short_name, verdict
 from hdbench.scoring.zettel_f1 import flatten
 from hdbench.space.context import SpaceContext
-from hdbench.space.rendering import MADE, render
+from hdbench.space.first_view import MADE, render
 
 CARDS = 3
 """Number of items that are shown."""

@@ -22,7 +22,7 @@ from hdbench.evaluation.run_info import read_run_info, run_name
 from hdbench.report.items import cut
 from hdbench.scoring.metric import figure_title, higher_is_better
 from hdbench.space.context import SpaceContext
-from hdbench.space.rendering import render
+from hdbench.space.first_view import render
 from hdbench.space.scoring import Upload, score_upload, sendable
 from hdbench.space.texts import TextError, text
 from hdbench.space.work import Progress, send

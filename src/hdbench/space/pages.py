@@ -30,14 +30,14 @@ from hdbench.space.cards import picture
 from hdbench.space.comparison import MAX_COMPARED, Wanted, comparison, recorded_runs
 from hdbench.space.context import SpaceContext
 from hdbench.space.documents import documents
+from hdbench.space.first_view import problem, render
 from hdbench.space.guard import FRAMED_BY, SANDBOX
 from hdbench.space.leaderboard import Leaderboards, run_reports
 from hdbench.space.model_runs import GOING, Ended, ModelRun, RunView, duration
 from hdbench.space.queue import Piece, Queue
-from hdbench.space.rendering import problem, render
 from hdbench.space.scoring import Upload, view, write_example
 from hdbench.space.texts import TextError, page_language, reason, text, translations
-from hdbench.space.uploads import add_file, files_of, folder_of, new_id
+from hdbench.space.visits import add_file, files_of, folder_of, new_visit
 from hdbench.space.work import work
 
 AT_ONCE = 2
@@ -140,7 +140,11 @@ class Pages:
     @cached_property
     def routes(self) -> list[BaseRoute]:
         """The routes of all pages, files and forms."""
-        forms = {"score": self._bring, "compare": self._bring_runs, "run": self._ask_model}
+        forms = {
+            "score": self._receive_answers,
+            "compare": self._receive_runs,
+            "run": self._ask_model,
+        }
         own = {name: FileResponse(_OWN / name) for name in ("style.css", "page.js")}
         return [
             *shared_routes(),
@@ -273,7 +277,7 @@ class Pages:
         wanted = Wanted(place.benchmark, paths, place.recorded, place.protocol, language)
 
         def steps() -> Generator[Any, None, None]:
-            folder = folder_of(place.id or new_id())
+            folder = folder_of(place.id or new_visit())
             assert folder is not None  # noqa: S101  see `_page`
             return work(comparison, self._context, wanted, folder / "out" / language)
 
@@ -367,26 +371,26 @@ class Pages:
 
         return answered
 
-    def _bring(self, place: Place, form: FormData, language: str) -> Place:
+    def _receive_answers(self, place: Place, form: FormData, language: str) -> Place:
         """Take a file of answers, or the example."""
-        name = new_id()
+        name = new_visit()
         if form.get("example"):
             with TemporaryDirectory() as scratch:
                 path = write_example(self._context.benchmark(place.benchmark), Path(scratch))
                 with path.open("rb") as file:
                     add_file(name, file, path.name)
-        elif not self._take(name, form, 1):
+        elif not self._keep_files(name, form, 1):
             raise TextError("choose_file", megabytes=self._context.max_upload >> 20)
         return replace(place, tab="score", id=name, recorded=())
 
-    def _bring_runs(self, place: Place, form: FormData, _: str) -> Place:
+    def _receive_runs(self, place: Place, form: FormData, _: str) -> Place:
         """Take files of answers that are compared with each other, or with recorded runs."""
-        name = new_id()
+        name = new_visit()
         return replace(
-            place, tab="compare", id=name if self._take(name, form, MAX_COMPARED) else ""
+            place, tab="compare", id=name if self._keep_files(name, form, MAX_COMPARED) else ""
         )
 
-    def _take(self, name: str, form: FormData, most: int) -> int:
+    def _keep_files(self, name: str, form: FormData, most: int) -> int:
         """Keep the files of a form, and return how many there were."""
         files = [each for each in form.getlist("file") if isinstance(each, UploadFile)]
         files = [each for each in files if each.filename]
@@ -400,14 +404,14 @@ class Pages:
 
     def _ask_model(self, place: Place, form: FormData, language: str) -> Place:
         """Have a model read some items, or an image."""
-        name = new_id()
+        name = new_visit()
         folder = folder_of(name)
         assert folder is not None  # noqa: S101  just made
         (folder / "run").mkdir()
         (folder / "run" / GOING).touch()
         asked = (self._context, str(form.get("model")), place.benchmark)
         if form.get("own"):
-            if not self._take(name, form, 1):
+            if not self._keep_files(name, form, 1):
                 raise TextError("run_choose_image")
             image, prompt = files_of(name)[0], str(form.get("prompt") or "")
             run = model_runs.run_on_image(*asked, image, prompt, folder / "run")

@@ -17,14 +17,14 @@ from hdbench.common.pictures import keep_in
 from hdbench.common.progress import Listener, listening
 from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.files import write_results
 from hdbench.evaluation.result import Result
+from hdbench.evaluation.result_file import write_results
 from hdbench.evaluation.score import Settings, score_under
 from hdbench.report.page import report_page
 from hdbench.report.workbook import csv_files, workbook
 from hdbench.scoring.zettel_f1 import flatten
 from hdbench.space.context import SpaceContext, mapped, uploads
-from hdbench.space.rendering import MADE, summary
+from hdbench.space.first_view import MADE, summary
 from hdbench.space.texts import TextError
 from hdbench.space.work import Progress, progress_of, send
 

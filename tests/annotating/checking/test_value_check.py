@@ -8,8 +8,8 @@ from annotating.checking.serving_plan import FilePlan
 from annotating.pages import write_collection
 from helpers.waiting import until
 
+from hdbench.collections.truth.event_files import ChangedError
 from hdbench.collections.truth.events import ValueKey
-from hdbench.collections.truth.people import ChangedError
 from hdbench.collections.truth.reading_page import ValueCheck
 from hdbench.collections.truth.reading_queue import ReadingStage, mark_of
 from hdbench.collections.truth.single_value import typed_value

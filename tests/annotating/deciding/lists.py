@@ -14,7 +14,7 @@ from annotating.pages import ServedPage, ended, write_collection
 from hdbench.collections.truth.choice_pages import WorkPage
 from hdbench.collections.truth.server import serve
 from hdbench.collections.truth.work_list import Candidate, EntryField
-from hdbench.common.letters import text_of
+from hdbench.common.value_text import text_of
 
 
 class WorkInMemory:

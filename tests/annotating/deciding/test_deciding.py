@@ -9,7 +9,7 @@ from annotating.pages import truths, write_collection
 from playwright.sync_api import expect
 
 from hdbench.collections.truth.choice_pages import AuditPage, SettlingPage, WorkPage
-from hdbench.collections.truth.people import ChangedError, People
+from hdbench.collections.truth.event_files import ChangedError, People
 from hdbench.collections.truth.store import Store
 from hdbench.collections.truth.work_list import WorkedValues
 from hdbench.errors import HdbenchError

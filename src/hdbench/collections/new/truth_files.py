@@ -11,7 +11,7 @@ from hdbench.answers.records import Truths
 from hdbench.answers.tables import Table, read_table
 from hdbench.collections.new.media import KINDS
 from hdbench.collections.truth.json_truths import read_json_truths
-from hdbench.collections.truth.marc import read_marc
+from hdbench.collections.truth.marc_reading import read_marc
 from hdbench.collections.truth.page_files import has_page_files, other_xml, read_page_files
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors

@@ -11,7 +11,7 @@ from hdbench.benchmarks.authority_files import (
     in_marc,
     values_in,
 )
-from hdbench.collections.records.left_list import FinishedRecord
+from hdbench.collections.records.finished_records import FinishedRecord
 from hdbench.collections.records.mapping import (
     ITEM,
     Condition,
@@ -22,7 +22,7 @@ from hdbench.collections.records.mapping import (
 )
 from hdbench.collections.records.tables import visible
 from hdbench.collections.truth.marc_mapping import on_one_line
-from hdbench.common.letters import text_of
+from hdbench.common.value_text import text_of
 from hdbench.errors import HdbenchError, Message
 
 CONDITION_OPEN = Message("whether and how a record is made depends on a value that is still open")

@@ -9,14 +9,14 @@ from xml.sax.saxutils import escape, quoteattr
 from hdbench.benchmarks.authority_files import Identifiers
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.collections.records.fields import MadeFields, make_fields
-from hdbench.collections.records.left_list import (
+from hdbench.collections.records.finished_records import (
     FinishedRecord,
     LeftList,
     WrittenRecords,
     finished_records,
 )
 from hdbench.collections.records.mapping import CARDS, MappedForm, RecordMapping, read_mapping
-from hdbench.collections.records.marc import made_of, why_none, write_marc
+from hdbench.collections.records.marc_writing import made_of, why_none, write_marc
 from hdbench.collections.records.own_records import OwnRecords, put_into_records
 from hdbench.collections.records.tables import (
     ORIGIN,

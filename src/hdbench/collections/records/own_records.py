@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from hdbench.benchmarks.authority_files import Identifiers
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.collections.records.left_list import LeftList, WrittenRecords, finished_records
+from hdbench.collections.records.finished_records import LeftList, WrittenRecords, finished_records
 from hdbench.collections.records.mapping import ITEM, RecordMapping
-from hdbench.collections.records.marc import (
+from hdbench.collections.records.marc_writing import (
     MAX_RECORD,
     PROVENANCE,
     TOO_LARGE,
@@ -21,10 +21,10 @@ from hdbench.collections.records.marc import (
     made_of,
     process_of,
 )
-from hdbench.collections.truth.marc import own_records
+from hdbench.collections.truth.marc_reading import own_records
 from hdbench.common.csv_and_excel import csv_rows
-from hdbench.common.letters import text_of
 from hdbench.common.progress import progress
+from hdbench.common.value_text import text_of
 from hdbench.errors import Message
 
 if TYPE_CHECKING:

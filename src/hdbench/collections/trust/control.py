@@ -35,8 +35,8 @@ from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.reading_queue import ReadingStage
 from hdbench.collections.truth.readings import CheckedValues, Settled
 from hdbench.common.jsonio import read_jsonl
-from hdbench.common.letters import Case, text_of
 from hdbench.common.validation import Strict
+from hdbench.common.value_text import Case, text_of
 from hdbench.errors import HdbenchError, Message
 from hdbench.statistics.share_of_unread import upper_share
 

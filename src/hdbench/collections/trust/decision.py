@@ -52,8 +52,8 @@ from hdbench.collections.trust.sample import EXAMPLE_DRAW
 from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.reading_queue import ReadingStage, mark_of
 from hdbench.collections.truth.readings import CheckedValues, Settled
-from hdbench.common.letters import Case, text_of
 from hdbench.common.progress import tell
+from hdbench.common.value_text import Case, text_of
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.verify import differences
 from hdbench.statistics.share_of_unread import most_wrong, upper_share

@@ -23,7 +23,7 @@ from hdbench.collections.trust.folder import (
     read_begun,
 )
 from hdbench.collections.trust.origins import ItemStates, Origin, ValueStates
-from hdbench.collections.truth.people import SUFFIX
+from hdbench.collections.truth.event_files import SUFFIX
 from hdbench.common.bounds import MAX_TEXT_FILE
 from hdbench.common.jsonio import parse_line, raw_lines, write_json
 from hdbench.common.os_errors import write_errors

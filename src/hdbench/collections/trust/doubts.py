@@ -9,7 +9,7 @@ from hdbench.collections.trust.plan import Plan
 from hdbench.collections.trust.runs import Runs
 from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.readings import Settled
-from hdbench.common.letters import Case, folded, text_of
+from hdbench.common.value_text import Case, folded, text_of
 
 TWINS = 0.5
 """Share of errors with the same wrong value above which two runs are not independent."""

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 from hdbench.answers.field_paths import field_paths
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.common.letters import text_of
 from hdbench.common.names import did_you_mean
+from hdbench.common.value_text import text_of
 from hdbench.errors import HdbenchError, Message
 
 

@@ -48,9 +48,9 @@ from hdbench.collections.trust.seals import Sealed, Sha256, read_sealed, write_s
 from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.reading_queue import ReadingStage, mark_of
 from hdbench.collections.truth.readings import CheckedValues, Settled
-from hdbench.common.letters import text_of
 from hdbench.common.os_errors import read_errors, write_errors
 from hdbench.common.validation import Strict
+from hdbench.common.value_text import text_of
 from hdbench.common.writing import lock, refuse_links, whole_file
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.verify import differences

@@ -22,12 +22,12 @@ from hdbench.collections.trust.folder import (
 from hdbench.collections.trust.ledger import Ledger
 from hdbench.collections.trust.plan import Plan
 from hdbench.collections.trust.runs import fields_called
+from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import Change, ValueKey
-from hdbench.collections.truth.people import People
 from hdbench.collections.truth.readings import CheckedValues, settled
 from hdbench.collections.truth.work_list import WorkedValues
 from hdbench.common.jsonio import read_jsonl
-from hdbench.common.letters import folded, text_of
+from hdbench.common.value_text import folded, text_of
 from hdbench.errors import HdbenchError
 
 Origin = Literal["checked", "accepted", "worked", "corrected", "open"]

@@ -20,8 +20,8 @@ from hdbench.collections.trust.runs import Judged
 from hdbench.collections.truth.events import Reading, ValueKey
 from hdbench.collections.truth.reading_queue import MOST_READINGS, TWICE, ReadingStage
 from hdbench.collections.truth.readings import Settled, reader_agreement, settled
-from hdbench.common.letters import Case, folded, text_of
 from hdbench.common.validation import Strict
+from hdbench.common.value_text import Case, folded, text_of
 from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import Metric
 

@@ -12,7 +12,7 @@ from hdbench.collections.trust.decision_file import Decision
 from hdbench.collections.trust.plan import Plan
 from hdbench.collections.trust.runs import opened_runs
 from hdbench.collections.trust.sample import LIKELY_DRAW
-from hdbench.common.letters import folded
+from hdbench.common.value_text import folded
 from hdbench.errors import Message
 
 SOME_ITEMS = 500

@@ -32,11 +32,11 @@ from hdbench.collections.trust.sample import Pair, draw_first
 from hdbench.collections.trust.seals import Sealed, Sha256, read_sealed, write_sealed
 from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.readings import CheckedValues, settled
-from hdbench.common.letters import Case, text_of
 from hdbench.common.validation import Strict
+from hdbench.common.value_text import Case, text_of
 from hdbench.common.writing import refuse_links
 from hdbench.errors import HdbenchError, Message
-from hdbench.evaluation.files import answers_sha256
+from hdbench.evaluation.result_file import answers_sha256
 from hdbench.statistics.share_of_unread import CONFIDENCE, least_read
 
 Right = Literal["letter", "threshold"]

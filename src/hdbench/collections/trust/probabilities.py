@@ -16,8 +16,8 @@ from hdbench.collections.trust.cuts import BILLION, Probabilities
 from hdbench.collections.trust.fields import value_of
 from hdbench.collections.trust.runs import ROUNDING, Judged, Runs, similarity
 from hdbench.collections.truth.events import ValueKey
-from hdbench.common.letters import Case, folded, text_of
 from hdbench.common.progress import progress
+from hdbench.common.value_text import Case, folded, text_of
 
 Floats = NDArray[np.float64]
 Positions = NDArray[np.int64]

@@ -14,10 +14,10 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.collections.trust.fields import ItemField, fields_of, texts_of, value_of
 from hdbench.collections.trust.seals import Sha256
 from hdbench.collections.truth.events import ValueKey
-from hdbench.common.letters import text_of
 from hdbench.common.validation import Strict
+from hdbench.common.value_text import text_of
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.files import answers_sha256
+from hdbench.evaluation.result_file import answers_sha256
 from hdbench.evaluation.run_answers import RunAnswers
 from hdbench.evaluation.run_info import Named, distinct_names, run_name
 from hdbench.scoring.metric import Metric, coverage_of
@@ -32,7 +32,7 @@ class PlannedRun(Strict):
     Attributes:
         path: the path of its answers.
         name: its model, or its file; unique among the runs.
-        sha256: sha256 of its answers, see `hdbench.evaluation.files.answers_sha256`.
+        sha256: sha256 of its answers, see `hdbench.evaluation.result_file.answers_sha256`.
     """
 
     path: str

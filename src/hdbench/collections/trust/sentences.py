@@ -13,8 +13,8 @@ from hdbench.collections.trust.cuts import values_needed
 from hdbench.collections.trust.decision_file import Decision, GroupDecision, ReadCut, Warned
 from hdbench.collections.trust.outlook import Work
 from hdbench.collections.trust.plan import RIGHTS, Right
-from hdbench.common.letters import Case
 from hdbench.common.texts import Texts, time_in_words
+from hdbench.common.value_text import Case
 from hdbench.errors import HdbenchError
 
 TEXTS = Texts(Path(__file__).with_name("texts"))

@@ -38,10 +38,10 @@ from hdbench.collections.truth.single_value import asked, typed_value
 from hdbench.collections.truth.work_list import Candidate, EntryField, Reason, WorkedValues
 from hdbench.common.csv_and_excel import Row, as_it_was, csv_rows
 from hdbench.common.jsonio import parse_line, read_jsonl
-from hdbench.common.letters import text_of
 from hdbench.common.os_errors import read_errors
 from hdbench.common.progress import tell
 from hdbench.common.validation import check_file
+from hdbench.common.value_text import text_of
 from hdbench.errors import SHOWN, HdbenchError, Message
 
 MAX_FILE = 2**29

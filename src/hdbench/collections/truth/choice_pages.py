@@ -14,17 +14,17 @@ from typing import Any
 
 from hdbench.benchmarks.provenance import AUDITED
 from hdbench.collections.truth.editor import in_collection
+from hdbench.collections.truth.event_files import ChangedError
 from hdbench.collections.truth.events import SETTLED, Change, ValueKey, WorkedValue, list_name, now
 from hdbench.collections.truth.fields import get, parse_field, with_value
 from hdbench.collections.truth.item_state import Conflict, ItemState
-from hdbench.collections.truth.people import ChangedError
 from hdbench.collections.truth.single_value import typed_value
 from hdbench.collections.truth.store import StaleError, Store
 from hdbench.collections.truth.value_page import ValuePage
 from hdbench.collections.truth.work_list import Candidate, WorkedValues, WorkList
 from hdbench.common.display.differences import marked
-from hdbench.common.letters import BETWEEN, text_of
 from hdbench.common.validation import validate
+from hdbench.common.value_text import BETWEEN, text_of
 from hdbench.errors import HdbenchError
 from hdbench.report.audit.findings import FoundField
 

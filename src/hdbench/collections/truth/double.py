@@ -4,11 +4,11 @@ import random
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import WITHOUT_TRUTH as NO_TRUTH
 from hdbench.collections.truth.events import Change, Double, as_name, now
 from hdbench.collections.truth.item_state import ItemState, all_finished, own_states
 from hdbench.collections.truth.metadata import Metadata
-from hdbench.collections.truth.people import People
 from hdbench.errors import HdbenchError
 
 SEED = 1

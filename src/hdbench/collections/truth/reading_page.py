@@ -6,8 +6,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple, Protocol
 
+from hdbench.collections.truth.event_files import ChangedError
 from hdbench.collections.truth.events import Reading, ValueKey, list_name, now
-from hdbench.collections.truth.people import ChangedError
 from hdbench.collections.truth.reading_queue import (
     Readings,
     ReadingStage,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from hdbench.collections.truth.events import Reading, StageName, ValueKey
 from hdbench.collections.truth.readings import settled
-from hdbench.common.letters import Case, folded, text_of
+from hdbench.common.value_text import Case, folded, text_of
 
 TWICE = 10
 """One of so many values is read by two people: as the order is random, a random share of them."""

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import Reading, ValueKey
-from hdbench.collections.truth.people import People
-from hdbench.common.letters import Case, folded, text_of
+from hdbench.common.value_text import Case, folded, text_of
 
 
 class CheckedValues:

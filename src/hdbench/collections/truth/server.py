@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from hdbench.collections.truth.editor import Editor, as_json
-from hdbench.collections.truth.people import ChangedError, NotSavedError
+from hdbench.collections.truth.event_files import ChangedError, NotSavedError
 from hdbench.collections.truth.store import StaleError
 from hdbench.collections.truth.value_page import ValuePage
 from hdbench.common.display.routes import shared_routes

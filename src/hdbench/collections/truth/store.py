@@ -10,11 +10,11 @@ from typing import Any, Self
 
 from hdbench.benchmarks.provenance import IMPORTED
 from hdbench.collections.truth.double import Readers, waiting_for
+from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import Change, Event, Found, Undo, What, as_name, as_time, now
 from hdbench.collections.truth.fields import get, parse_field, with_value
 from hdbench.collections.truth.item_state import Base, ItemState, Stage, base_of, seen_by
 from hdbench.collections.truth.metadata import Metadata, TakenError
-from hdbench.collections.truth.people import People
 from hdbench.common.bounds import MAX_ITEM_CHANGES
 from hdbench.common.validation import validate
 from hdbench.errors import HdbenchError, Message

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
+from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import ValueKey, WorkedValue
-from hdbench.collections.truth.people import People
 
 Decision = Literal["taken", "checked", "check"]
 """What was decided of a value: it is accepted, a person read it, or a person has to look at it."""

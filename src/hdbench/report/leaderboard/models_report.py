@@ -13,8 +13,8 @@ from hdbench.benchmarks.building.namespace import writing
 from hdbench.benchmarks.model_facts import ModelFacts
 from hdbench.common.regular_files import without_links
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.files import write_records
 from hdbench.evaluation.result import Result
+from hdbench.evaluation.result_file import write_records
 from hdbench.report.folder import PAGE, WrittenReport, keep_thumbnails
 from hdbench.report.items import ItemView, ShownField, Value, cut, item_views
 from hdbench.report.leaderboard.boards import Board, leaderboards

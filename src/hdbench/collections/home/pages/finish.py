@@ -26,8 +26,8 @@ from hdbench.collections.records.choices import (
     targets,
     with_choices,
 )
+from hdbench.collections.records.finished_records import FinishedRecord
 from hdbench.collections.records.forms import FinishForm, shown_record, writer_of
-from hdbench.collections.records.left_list import FinishedRecord
 from hdbench.collections.records.mapping import MappedForm, RecordMapping
 from hdbench.collections.records.own_records import CHANGED, OwnRecords
 from hdbench.collections.trust.delivery import (
@@ -38,8 +38,8 @@ from hdbench.collections.trust.delivery import (
     read_finished,
 )
 from hdbench.collections.trust.origins import ORIGINS, ValueStates
-from hdbench.common.letters import text_of
 from hdbench.common.validation import read_plain_yaml, validate
+from hdbench.common.value_text import text_of
 from hdbench.common.writing import move, refuse_links, write_whole
 from hdbench.errors import HdbenchError, Message
 

@@ -17,7 +17,7 @@ _MAX_NAME = 100
 _OWN = "visits"
 
 
-def new_id() -> str:
+def new_visit() -> str:
     """Make the folder of a visitor's files, and return the id by which it is found."""
     name = secrets.token_urlsafe(_BYTES)
     (uploads().parent / _OWN / name).mkdir(parents=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from hdbench.benchmarks.authority_files import Identifiers
 from hdbench.collections.records.fields import MadeFields, Written, make_fields
-from hdbench.collections.records.left_list import (
+from hdbench.collections.records.finished_records import (
     FinishedRecord,
     LeftList,
     WrittenRecords,

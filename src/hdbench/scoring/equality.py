@@ -1,4 +1,8 @@
-"""When two texts are equal, what can be done to them before, and how alike they are otherwise."""
+"""When two texts are equal, what can be done to them before, and how alike they are otherwise.
+
+Whether two values of a field match is decided in `records/compare.py`, by these and by the ways to
+compare in `records/values.py`.
+"""
 
 import re
 import unicodedata

@@ -57,5 +57,5 @@ def test_what_is_no_decision(tmp_path, text):
     path.write_text(text)
 
     assert is_decision(path) == text.startswith('{"decision"')
-    with pytest.raises(HdbenchError, match=r"decision\.json: "):
+    with pytest.raises(HdbenchError, match=r"decision\.json:"):
         verify_decision(path)

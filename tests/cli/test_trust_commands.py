@@ -49,7 +49,7 @@ def test_from_a_plan_to_a_verified_decision(tmp_path, run_hdbench):
     assert (refused.returncode, "those of its plan" in refused.stderr) == (2, True)
     hdbench("--language", "de", "trust", "decide", "plan.yaml", "--page", "d.html")
     assert "Wie viel muss geprüft werden?" in (tmp_path / "d.html").read_text()
-    for option, said in (("--page", "a page is HTML"), ("--json", "is a plan, which is never")):
+    for option, said in (("--page", "a page is HTML"), ("--json", "is a sealed file")):
         refused = hdbench("trust", "decide", "plan.yaml", option, "plan.yaml")
         assert (refused.returncode, f"plan.yaml: {said}" in refused.stderr) == (2, True)
 

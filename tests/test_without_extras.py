@@ -139,7 +139,7 @@ def test_pdfs_are_not_opened_without_the_extra_pdf(run_without, samples, argumen
 @pytest.mark.parametrize(
     ("reader", "what"),
     [
-        ("marc.read_marc", "MARC files need pymarc"),
+        ("marc_reading.read_marc", "MARC files need pymarc"),
         ("page_files.read_page_files", "XML files need lxml"),
     ],
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import hdbench
-from hdbench.collections.truth import people as people_files
+from hdbench.collections.truth import event_files
 from hdbench.collections.truth.event_files import NotSavedError, People
 from hdbench.collections.truth.events import Change, as_name
 from hdbench.collections.truth.store import Store
@@ -192,7 +192,7 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path):
 
 
 def test_a_lock_that_is_never_free_is_told(folder, monkeypatch):
-    monkeypatch.setattr(people_files, "PATIENCE", 0.1)
+    monkeypatch.setattr(event_files, "PATIENCE", 0.1)
     with (
         People(folder).writing("anna"),
         pytest.raises(NotSavedError, match="not saved: another process"),

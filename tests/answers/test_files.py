@@ -166,7 +166,7 @@ def peak(monkeypatch):
     return peak
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_half_a_gigabyte_of_one_line_is_refused_in_little_memory(tmp_path, peak):
     path = tmp_path / "answers.jsonl"
     with path.open("wb") as file:

@@ -219,7 +219,7 @@ def test_external_links_are_not_followed(file):
     assert answers(open_container(file, None, name="answers.xlsx")) == {"1": {"text": "a"}}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "cells",
     [
@@ -241,7 +241,7 @@ def test_cells_in_far_corners_do_not_fill_the_memory(file, cells):
         tracemalloc.stop()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_part_shared_by_many_sheets_counts_towards_cell_limit(file):
     rows = [["id", "text"], *([str(number), "a"] for number in range(5_000))]
     write(file, rows)

@@ -102,7 +102,7 @@ def test_scoring_and_running_run_nothing_of_the_folder(hostile, told):
         assert done.returncode == 0, done.stderr.decode()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_run_from_the_home_runs_nothing_of_the_folder(hostile, told):
     collection = opened(make_collection(hostile))
     with FaultyServer(lambda _: Response(READ)) as asked:
@@ -116,7 +116,7 @@ def test_a_run_from_the_home_runs_nothing_of_the_folder(hostile, told):
         server.wait(timeout=60)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.needs("tesseract")
 def test_a_space_runs_nothing_of_the_folder(hostile, told, sample):
     shutil.copytree(sample / "hdb", hostile / "hdb")
@@ -129,7 +129,7 @@ def test_a_space_runs_nothing_of_the_folder(hostile, told, sample):
     server.wait(timeout=60)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_visitors_run_runs_nothing_of_the_folder(hostile, told, sample, tiny_model, monkeypatch):
     shutil.copytree(sample / "hdb", hostile / "hdb")
     monkeypatch.chdir(hostile)

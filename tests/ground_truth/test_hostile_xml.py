@@ -241,7 +241,7 @@ MANY = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", MANY)
 def test_sixty_megabytes_of_empty_elements_do_not_fill_the_memory(name, refused):
     """In 1 GiB; a tree of all of them took 2."""

@@ -207,7 +207,7 @@ def test_pages_of_a_tiff_are_known_again(client, recent, tmp_path):
     assert rows[1]["pages_file_names"] == ["images/c1.png"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_kill_in_the_middle_leaves_nothing_half(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     folder = make_collection(tmp_path)

@@ -25,7 +25,7 @@ from hdbench.errors import HdbenchError
 from hdbench.models.backend import Asked
 from hdbench.models.run_folder import is_locked
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 REFUSED = (
     "is a symbolic link, and nothing is written through one",

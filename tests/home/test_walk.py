@@ -15,7 +15,7 @@ from hdbench.collections.home.collection import key_of
 from hdbench.collections.truth.double import read_double
 from hdbench.collections.truth.store import Store
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 
 @pytest.fixture(autouse=True)

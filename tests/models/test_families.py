@@ -28,9 +28,6 @@ from hdbench.models.images import load_images
 from hdbench.models.local_model import LocalModel
 from hdbench.models.model_files import find_model
 
-OFTEN = ("LLaVA-NeXT",)
-"""Families that are tried with every change, as the others are each night."""
-
 
 @pytest.fixture(scope="module")
 def got(tmp_path_factory):
@@ -40,16 +37,8 @@ def got(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize(
-    "family",
-    [
-        pytest.param(
-            family, marks=pytest.mark.slow if family.name in OFTEN else pytest.mark.nightly
-        )
-        for family in FAMILIES
-    ],
-    ids=lambda family: family.name,
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 def test_a_family_does_what_the_documentation_says(family, tmp_path):
     cells = shown()[family.name]
     assert {cells[column] for column in CHECKS} == {"yes"}

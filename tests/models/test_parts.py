@@ -68,7 +68,7 @@ def test_parts_are_together_what_one_run_is(here, hdbench, run):
     assert compared.returncode == 0, compared.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_parts_of_own_images_and_of_some_items_are_together_those_items(here, hdbench, run):
     rows = (here / "hdb/zettelkatalog/metadata.jsonl").read_text().splitlines()
     (here / "mine").mkdir()
@@ -165,7 +165,7 @@ def test_a_local_engine_asks_all_parts_and_later_only_what_is_missing(here, hdbe
     assert len(served.requests) == asked + 3
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_engine_says_which_parts_are_not_finished(here, hdbench):
     with FaultyServer(lambda _: Response("no", status=401)) as server:
         run = ("run", "hdb/zettelkatalog", "--model", "m", "--endpoint", server.url, "-o", "parts")

@@ -11,7 +11,7 @@ from models.faulty_server import FaultyServer, Response, completion
 
 from hdbench.about import __version__
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 OLD, NEW = "hdbench-1.1.1+sample", "hdbench-1.2.0+sample"
 NAMES = {

@@ -17,7 +17,7 @@ from hdbench.collections.trust.origins import doubtful_values
 from hdbench.collections.trust.work_list import AppliedWorkList
 from hdbench.collections.truth.events import ValueKey, WorkedValue
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 
 class Moments(PlannedValues):

@@ -17,6 +17,7 @@ from llguidance.hf import from_tokenizer
 from PIL import Image
 
 from hdbench.answers.schema import without_references
+from hdbench.common.extras import install_command, missing_packages
 from hdbench.errors import HdbenchError, Message
 from hdbench.models.backend import SILENT, Decoding, Observer, Reply
 from hdbench.models.families import family_of, template_of
@@ -309,6 +310,15 @@ class LocalModel:
                     "{model}: comes with Python code of its own, which is not run unless "
                     "--option trust_remote_code=true allows it: read it first",
                     model=self.source.name,
+                ) from error
+            # transformers names the package, if only in the cause, but not how to install it here.
+            reason = f"{error} {error.__cause__}".lower()
+            if missing := [name for name in missing_packages("vlm") if name.lower() in reason]:
+                raise HdbenchError(
+                    "{model}: needs {packages}: install what local models need with: {command}",
+                    model=self.source.name,
+                    packages=", ".join(missing),
+                    command=install_command("vlm"),
                 ) from error
             raise HdbenchError(
                 "{model}: cannot be loaded: {why}", model=self.source.name, why=one_line(error)

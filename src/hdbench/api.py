@@ -190,7 +190,7 @@ def run(
         backend: an object with `ask(question) -> reply`. A question has an `id`, a `prompt`, and
             in `media` the paths of its images; a reply is the model's text, a record, or a `Reply`
             with tokens, seconds and price. If it raises an exception, the item has no answer.
-        folder: the run's folder, as of `hdbench run`.
+        folder: where the run is kept, as with `hdbench run --out`.
         model: the model's name; by default that of the backend's class.
         ids: only these items.
         limit: at most this many items.

@@ -11,7 +11,7 @@ from hdbench.answers.columns import propose
 from hdbench.answers.field_paths import FieldPath, field_paths
 from hdbench.answers.records import mapped
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.tables import Table, read_table
+from hdbench.answers.tables import SourceTable, read_table
 from hdbench.errors import HdbenchError
 
 SCRIPTS = Path(__file__).parents[2] / "dataset_scripts"
@@ -34,7 +34,7 @@ FIELDS = [
 
 def table(*rows):
     header, *others = [row.split(";") for row in rows]
-    return Table("t.csv", header, [(f"t.csv:{n}", r) for n, r in enumerate(others, 2)], [])
+    return SourceTable("t.csv", header, [(f"t.csv:{n}", r) for n, r in enumerate(others, 2)], [])
 
 
 def proposal(made, paths=None, files=(), **given):
@@ -127,9 +127,9 @@ def test_a_heading_that_is_only_a_part_of_fields_goes_nowhere():
 def test_semicolons_divide_names_but_not_titles_in_list_fields():
     found = proposal(table("Titel;Absender", "x;y"), LETTERS)
     assert found["Titel"].separator is None
-    made = Table("t", ["Titel", "Absender"], [("t:2", ["A; B", "Ott; Wyss"])], [])
+    made = SourceTable("t", ["Titel", "Absender"], [("t:2", ["A; B", "Ott; Wyss"])], [])
     assert records(made, LETTERS) == [{"letter_title": ["A; B"], "sender_persons": ["Ott", "Wyss"]}]
-    made = Table("t", ["Titel", "Absender"], [("t:2", ["A | B", "Ott\nWyss"])], [])
+    made = SourceTable("t", ["Titel", "Absender"], [("t:2", ["A | B", "Ott\nWyss"])], [])
     assert records(made, LETTERS) == [
         {"letter_title": ["A", "B"], "sender_persons": ["Ott", "Wyss"]}
     ]
@@ -181,7 +181,7 @@ def test_the_key_is_the_column_that_names_the_files(files, key):
     ],
 )
 def test_the_kind_of_a_column_is_that_of_all_its_cells(cells, kind, values):
-    made = Table(
+    made = SourceTable(
         "t", ["Nr", "Feld"], [("", [str(n), c]) for n, c in enumerate(cells.split(";"))], []
     )
     column = proposal(made, Nr="nr")["Feld"]
@@ -296,7 +296,7 @@ CELLS = _ANY.filter(lambda cell: not re.fullmatch(r"-?\d+\.0", cell))  # as pand
 @settings(deadline=None, max_examples=60)
 def test_nothing_but_blanks_and_lists_changes_without_a_schema(rows):
     """What is written as JSON, booleans apart, is what stands in the cell."""
-    made = Table("t", ["A", "B", "C"], [("", row) for row in rows], [])
+    made = SourceTable("t", ["A", "B", "C"], [("", row) for row in rows], [])
     try:
         read = truths(made)
     except HdbenchError:

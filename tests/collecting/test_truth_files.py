@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from hdbench.answers.tables import Table
+from hdbench.answers.tables import SourceTable
 from hdbench.collections.new.truth_files import open_truth
 from hdbench.errors import HdbenchError
 
@@ -40,7 +40,7 @@ def test_a_folder_of_xml_is_what_its_first_file_is(tmp_path, content):
 def test_anything_else_is_a_table(tmp_path):
     path = tmp_path / "export.dat"
     path.write_text("Datei;Text\n7.jpg;Wein\n")
-    assert isinstance(open_truth(path), Table)
+    assert isinstance(open_truth(path), SourceTable)
 
 
 @pytest.mark.parametrize("name", ["a.xml", "folder/a.xml"])

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from hdbench.answers.columns import propose
 from hdbench.answers.records import mapped
-from hdbench.answers.tables import Table
+from hdbench.answers.tables import SourceTable
 from hdbench.collections.truth.json_truths import read_json_truths
 from hdbench.errors import HdbenchError
 
 
 def as_truths(read):
     """The ground truths in rows whose columns each make a field of their own."""
-    if isinstance(read, Table):
+    if isinstance(read, SourceTable):
         read = mapped(read, propose(read, paths=None, file_names=[], given={}))
     return read
 

@@ -24,7 +24,7 @@ from hdbench.answers.columns import propose
 from hdbench.answers.files import open_container
 from hdbench.answers.records import mapped
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.tables import Table
+from hdbench.answers.tables import SourceTable
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.building.checks.folder import check_folder
 from hdbench.collections.new.matching import match_truths
@@ -68,7 +68,7 @@ def read_answers(path: Path) -> None:
 def read_truths(path: Path) -> None:
     """Read ground truths, and find their items among images of the same number."""
     found = open_truth(path)
-    if isinstance(found, Table):
+    if isinstance(found, SourceTable):
         columns = propose(found, paths=None, file_names=[], given={})
         found = mapped(found, columns)
     ids = dict.fromkeys(f"0{each.key}" for each in found.truths)

@@ -17,8 +17,8 @@ from space.visits import brought, is_going, looked, problem_of
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.space.first_view import render
-from hdbench.space.model_runs import Ended, ModelRun, RunState, RunView
-from hdbench.space.pages import Place, run_values
+from hdbench.space.model_runs import Ended, ModelRun, ModelRunView, RunState
+from hdbench.space.pages import PagePlace, run_values
 
 pytestmark = pytest.mark.nightly
 
@@ -152,9 +152,12 @@ def test_a_models_text_is_escaped_wherever_it_is_shown(sample):
     for own in (True, False):
         run = ModelRun(sample, "reader", benchmark, [], [], own_image=own)
         state = RunState(answers, 3, 1, None, Ended.FAILED if own else None, HOSTILE, HOSTILE)
-        view = RunView(run, state, None, [(HOSTILE, HOSTILE)] * 300)
+        view = ModelRunView(run, state, None, [(HOSTILE, HOSTILE)] * 300)
         around = {"gone": False, "tabs": [], "languages": {}, "benchmarks": [], "view": None}
-        around |= {"place": Place("run", "zettelkatalog"), "work": SimpleNamespace(is_done=False)}
+        around |= {
+            "place": PagePlace("run", "zettelkatalog"),
+            "work": SimpleNamespace(is_done=False),
+        }
         page = render("asked.html", "en", **around, **run_values(view, "en", 60))
         assert "<script>" not in page
         assert "<img src=x" not in page

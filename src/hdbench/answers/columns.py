@@ -18,13 +18,13 @@ from hdbench.answers.cells import (
 from hdbench.answers.entries import path_of, shown
 from hdbench.answers.field_paths import FieldPath, TargetFields
 from hdbench.answers.ids import form_of_parts, form_without_page, plain_form
-from hdbench.answers.tables import Table
+from hdbench.answers.tables import SourceTable
 from hdbench.answers.words import meanings, plain, without_umlauts
 from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError, Message
 
 
-class Place(NamedTuple):
+class RecordPlace(NamedTuple):
     """A place in a record.
 
     Attributes:
@@ -39,7 +39,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Column:
+class MappedColumn:
     """A column of a table, and the field that it goes to.
 
     Attributes:
@@ -64,12 +64,12 @@ class Column:
     nullable: bool = True
 
     @cached_property
-    def place(self) -> Place:
+    def place(self) -> RecordPlace:
         """Return the place in a record where its values go."""
         *outer, last = (self.path or "").split(".")
         depth = next((number for number, part in enumerate(outer, 1) if part.endswith("[]")), 0)
         names = tuple(part.removesuffix("[]") for part in (*outer, last))
-        return Place(names[:depth], names[depth:], last.endswith("[]"))
+        return RecordPlace(names[:depth], names[depth:], last.endswith("[]"))
 
     def in_short(self) -> Message:
         """Return the column and what becomes of it, for a list of columns."""
@@ -98,7 +98,7 @@ _PATH = re.compile(r"[^.\[\]\s][^.\[\]]*(?:\[\])?(?:\.[^.\[\]\s][^.\[\]]*(?:\[\]
 
 
 def read_choices(
-    table: Table, choices: Mapping[str, str], paths: Sequence[FieldPath] | None
+    table: SourceTable, choices: Mapping[str, str], paths: Sequence[FieldPath] | None
 ) -> dict[int, str]:
     """Return the choice for each column that has one, by its index, in the fields' spelling.
 
@@ -142,7 +142,7 @@ def read_choices(
     return chosen
 
 
-def _index(table: Table, title: str, choice: str) -> int:
+def _index(table: SourceTable, title: str, choice: str) -> int:
     """Return the column of that name, in any case if there is one only."""
     folded = [name.casefold() for name in table.header]
     if title in table.header:
@@ -158,7 +158,7 @@ def _index(table: Table, title: str, choice: str) -> int:
     )
 
 
-def check_places(name: str, columns: Sequence[Column]) -> None:
+def check_places(name: str, columns: Sequence[MappedColumn]) -> None:
     """Refuse columns that go to the same place; several may go to the same list.
 
     Args:
@@ -202,12 +202,12 @@ _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
 
 
 def propose(
-    table: Table,
+    table: SourceTable,
     *,
     paths: Sequence[FieldPath] | None,
     file_names: Sequence[str],
     given: Mapping[str, str],
-) -> list[Column]:
+) -> list[MappedColumn]:
     """Return what might become of each column, by its name and its values.
 
     The key is the column whose values are the names of most files, also without folder, extension,
@@ -251,7 +251,7 @@ def propose(
         if index == key and chosen.get(index, KEY) == KEY:
             kind, separator = "text", None
         example = cells[0][:MAX_EXAMPLE] if cells else ""
-        columns.append(Column(index, title, None, kind, index == key, separator, example))
+        columns.append(MappedColumn(index, title, None, kind, index == key, separator, example))
     if paths is None:
         columns = _with_own_fields(table, columns, filled, chosen)
     else:
@@ -260,7 +260,7 @@ def propose(
     return columns
 
 
-def as_kind(column: Column, kind: Kind, cells: Sequence[str]) -> Column:
+def as_kind(column: MappedColumn, kind: Kind, cells: Sequence[str]) -> MappedColumn:
     """Return a column that makes its own field, with the kind that a person chose for it.
 
     Args:
@@ -278,8 +278,8 @@ def as_kind(column: Column, kind: Kind, cells: Sequence[str]) -> Column:
 
 
 def _with_own_fields(
-    table: Table, columns: list[Column], filled: list[list[str]], chosen: dict[int, str]
-) -> list[Column]:
+    table: SourceTable, columns: list[MappedColumn], filled: list[list[str]], chosen: dict[int, str]
+) -> list[MappedColumn]:
     """Return the columns with fields of their own."""
     # An answer's `id` is the item's.
     taken = _Taken([KEY, *(path for path in chosen.values() if path != LEFT_OUT)])
@@ -302,10 +302,10 @@ def _with_own_fields(
     return result
 
 
-def _again(table: Table, columns: Sequence[Column]) -> set[int]:
+def _again(table: SourceTable, columns: Sequence[MappedColumn]) -> set[int]:
     """Return the columns that name the items in another way: `b12` beside `images/b12.jpg`."""
 
-    def forms(column: Column) -> list[str]:
+    def forms(column: MappedColumn) -> list[str]:
         return [plain_form(cells[column.index]) for _, cells in table.rows]
 
     names = next((forms(column) for column in columns if column.key), None)
@@ -319,11 +319,11 @@ def _again(table: Table, columns: Sequence[Column]) -> set[int]:
 
 
 def _with_fields(
-    columns: list[Column],
+    columns: list[MappedColumn],
     filled: list[list[str]],
     chosen: dict[int, str],
     paths: Sequence[FieldPath],
-) -> list[Column]:
+) -> list[MappedColumn]:
     """Return the columns with the fields of a benchmark."""
     by_path = {field.path: field for field in paths}
     free = [column for column in columns if column.index not in chosen and not column.key]
@@ -349,7 +349,7 @@ def _with_fields(
 
 
 def _whole(
-    free: Sequence[Column], filled: list[list[str]], paths: Sequence[FieldPath]
+    free: Sequence[MappedColumn], filled: list[list[str]], paths: Sequence[FieldPath]
 ) -> dict[int, str]:
     """Column with the JSON of objects, or of lists of them → the name of that field."""
     within = {
@@ -372,7 +372,7 @@ def _separator(field: FieldPath, cells: list[str]) -> str | None:
 
 
 def _assigned(
-    free: Sequence[Column], paths: Sequence[FieldPath], taken: set[str]
+    free: Sequence[MappedColumn], paths: Sequence[FieldPath], taken: set[str]
 ) -> dict[int, FieldPath]:
     """Column → its field, the likest first."""
     fields = TargetFields(paths)

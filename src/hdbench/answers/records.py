@@ -17,13 +17,13 @@ from hdbench.answers.cells import (
     structured,
     value_of,
 )
-from hdbench.answers.columns import KEY, LEFT_OUT, Column, check_places, propose
+from hdbench.answers.columns import KEY, LEFT_OUT, MappedColumn, check_places, propose
 from hdbench.answers.container import AnswerEntry, Container, held
 from hdbench.answers.entries import ABOUT, CONTENTS, IDS, about, put, shown
 from hdbench.answers.field_paths import field_paths
 from hdbench.answers.page_text.boxes import Box
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.tables import Table
+from hdbench.answers.tables import SourceTable
 from hdbench.errors import HdbenchError, Message, joined
 
 
@@ -60,7 +60,7 @@ class Truths:
 _READ_AS_EMPTY = Message("cells read as empty")
 
 
-def mapped(table: Table, columns: Sequence[Column]) -> Truths:
+def mapped(table: SourceTable, columns: Sequence[MappedColumn]) -> Truths:
     """Return the ground truths in a table.
 
     A blank cell is an empty text or list, otherwise null. What is not of its column's kind stays
@@ -131,7 +131,7 @@ class _Reader:
         odd: the odd cells, to be reported.
     """
 
-    def __init__(self, table: Table, columns: Sequence[Column]) -> None:
+    def __init__(self, table: SourceTable, columns: Sequence[MappedColumn]) -> None:
         self._columns = columns
         self._nearly_integers = {
             column.index
@@ -163,7 +163,7 @@ class _Reader:
         return record
 
     def _objects(
-        self, columns: Sequence[Column], cells: Sequence[str], where: str
+        self, columns: Sequence[MappedColumn], cells: Sequence[str], where: str
     ) -> list[dict[str, Any]]:
         """Return the objects of a list that a row has."""
         divided = [
@@ -196,7 +196,7 @@ class _Reader:
                 objects.append(made)
         return objects
 
-    def _put(self, record: dict[str, Any], column: Column, cell: str, where: str) -> None:
+    def _put(self, record: dict[str, Any], column: MappedColumn, cell: str, where: str) -> None:
         """Enter the value of a cell."""
         blank, path = is_blank(cell), column.place.path
         if blank and cell:
@@ -285,7 +285,9 @@ def _agree(
     return first == other or other in ("", None, [])
 
 
-def table_answers(table: Table, schema: AnswerSchema | None, ids: Iterable[str] = ()) -> Container:
+def table_answers(
+    table: SourceTable, schema: AnswerSchema | None, ids: Iterable[str] = ()
+) -> Container:
     """Return the answers in a table, whose columns are mapped as those of ground truths are.
 
     The id is in the column `id`, else in the one whose values are the items' ids; `model`, `error`,
@@ -344,13 +346,13 @@ def table_answers(table: Table, schema: AnswerSchema | None, ids: Iterable[str] 
         notes.append(Message("{place}: read as {columns}", place=table.name, columns=used))
     answers: list[tuple[str | None, str, AnswerEntry]] = []
     for model, rows in _by_model(table, facts).items():
-        truths = mapped(Table(table.name, table.header, rows, []), columns)
+        truths = mapped(SourceTable(table.name, table.header, rows, []), columns)
         notes += truths.notes
         answers += ((model, *answer) for answer in _answers(truths, facts, dict(rows)))
     return held(answers, dict.fromkeys(notes))
 
 
-def _facts(table: Table, schema: AnswerSchema | None) -> dict[str, int]:
+def _facts(table: SourceTable, schema: AnswerSchema | None) -> dict[str, int]:
     """Return the columns that are not fields: the id, and what is about an answer."""
     names = schema.names if schema else frozenset[str]()
     facts: dict[str, int] = {}
@@ -367,7 +369,7 @@ def _facts(table: Table, schema: AnswerSchema | None) -> dict[str, int]:
     return facts
 
 
-def _is_field(table: Table, schema: AnswerSchema, facts: Mapping[str, int]) -> bool:
+def _is_field(table: SourceTable, schema: AnswerSchema, facts: Mapping[str, int]) -> bool:
     """Return whether the column `text` is a field of the record, not all that a model wrote.
 
     It is if other fields stand beside it; or, where a record lists objects with a text, if an item
@@ -388,7 +390,7 @@ def _is_field(table: Table, schema: AnswerSchema, facts: Mapping[str, int]) -> b
 
 
 def _by_model(
-    table: Table, facts: Mapping[str, int]
+    table: SourceTable, facts: Mapping[str, int]
 ) -> dict[str | None, list[tuple[str, list[str]]]]:
     """Return the rows of each model that are not blank.
 

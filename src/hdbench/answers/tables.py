@@ -48,7 +48,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Table:
+class SourceTable:
     """A table before it is mapped.
 
     Attributes:
@@ -76,7 +76,7 @@ class Table:
         return [cell for cell in cells if not is_blank(cell)]
 
 
-def csv_table(data: bytes, name: str, header_rows: str | None = None) -> Table:
+def csv_table(data: bytes, name: str, header_rows: str | None = None) -> SourceTable:
     """Return the table in a CSV file.
 
     Args:
@@ -134,7 +134,7 @@ def chosen_sheet(path: Path, name: str) -> ChosenSheet:
     return ChosenSheet(title, rows, merged, [sheet for sheet in sheets if sheet != title])
 
 
-def workbook_table(path: Path, name: str, header_rows: str | None = None) -> Table:
+def workbook_table(path: Path, name: str, header_rows: str | None = None) -> SourceTable:
     """Return the table in a workbook; see `chosen_sheet`.
 
     Args:
@@ -170,7 +170,7 @@ def workbook_table(path: Path, name: str, header_rows: str | None = None) -> Tab
     return table_of(name, iter(rows), notes, header_rows)
 
 
-def rows_table(rows: Iterable[tuple[str, Mapping[str, Any]]], name: str) -> Table:
+def rows_table(rows: Iterable[tuple[str, Mapping[str, Any]]], name: str) -> SourceTable:
     """Return a table from rows with names: lines of JSON, or the rows of a DataFrame.
 
     The fields of an object are columns of their own, with a dot between the names.
@@ -197,7 +197,7 @@ def rows_table(rows: Iterable[tuple[str, Mapping[str, Any]]], name: str) -> Tabl
     full = [
         (place, [cells.get(index, "") for index in range(len(header))]) for place, cells in read
     ]
-    return Table(name, header, _without_decimals(full), [], has_lists=True)
+    return SourceTable(name, header, _without_decimals(full), [], has_lists=True)
 
 
 def _flat(row: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
@@ -211,7 +211,7 @@ def _flat(row: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
 
 def table_of(
     name: str, rows: Iterator[Row], notes: list[str], header_rows: str | None = None
-) -> Table:
+) -> SourceTable:
     """Return a table from its rows, with or without a title above the header.
 
     Args:
@@ -260,7 +260,7 @@ def table_of(
     body = _without_totals(body, notes)
     if not body:
         raise HdbenchError("{place}: has no rows, only names of columns", place=name)
-    table = Table(name, columns, _without_decimals(body), notes, heading=header[-1].number)
+    table = SourceTable(name, columns, _without_decimals(body), notes, heading=header[-1].number)
     return _without_empty(table, [index for index, text in enumerate(texts) if not text])
 
 
@@ -427,7 +427,7 @@ def _without_decimals(rows: list[tuple[str, list[str]]]) -> list[tuple[str, list
     return [(place, list(cells)) for (place, _), cells in zip(rows, by_row, strict=True)]
 
 
-def _without_empty(table: Table, unnamed: list[int]) -> Table:
+def _without_empty(table: SourceTable, unnamed: list[int]) -> SourceTable:
     """Return the table without the columns that have neither a name nor a value."""
     empty = {index for index in unnamed if not any(cells[index].strip() for _, cells in table.rows)}
     if filled := [table.header[index] for index in unnamed if index not in empty]:
@@ -461,7 +461,7 @@ def _is_number(text: str) -> bool:
 ACCEPTED = Message("a table of ground truths is CSV, XLSX or ODS")
 
 
-def read_table(path: Path, header_rows: str | None = None) -> Table:
+def read_table(path: Path, header_rows: str | None = None) -> SourceTable:
     r"""Return the table in a CSV file or a workbook.
 
     CSV is in UTF-8, in UTF-16 with a byte order mark, or otherwise in cp1252, with commas,

@@ -40,7 +40,7 @@ _BEFORE = 20  # characters before the first difference
 _KEEP = "public, max-age=3600"
 
 
-class Row(NamedTuple):
+class ReadField(NamedTuple):
     """A field of an item, as the ground truth has it and as each model read it."""
 
     field: str
@@ -54,7 +54,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Card:
+class ReadItem:
     """An item, and what each model read.
 
     Attributes:
@@ -69,12 +69,12 @@ class Card:
     item: str
     has_picture: bool
     text: str
-    rows: list[Row]
+    rows: list[ReadField]
     models: list[str]
     wrong: list[tuple[int, int]]
 
 
-def cards(benchmark: Benchmark, results: Mapping[str, Result]) -> list[Card]:
+def cards(benchmark: Benchmark, results: Mapping[str, Result]) -> list[ReadItem]:
     """Return typical items: the last model has something wrong in each, and the first has less.
 
     Args:
@@ -106,7 +106,7 @@ def cards(benchmark: Benchmark, results: Mapping[str, Result]) -> list[Card]:
     for item in sorted(chosen, key=list(truths).index):
         views = [views[item] for views in by_model]
         made.append(
-            Card(
+            ReadItem(
                 item=item,
                 has_picture=any(path.is_file() for path in shown[item].media),
                 text=cut(shown[item].text, MAX_TEXT),
@@ -119,7 +119,7 @@ def cards(benchmark: Benchmark, results: Mapping[str, Result]) -> list[Card]:
 
 
 def cards_html(
-    benchmark: Benchmark, shown: Sequence[Card], boards: Sequence[Board], language: str
+    benchmark: Benchmark, shown: Sequence[ReadItem], boards: Sequence[Board], language: str
 ) -> str:
     """Return the first screen of a benchmark as HTML: untrusted text is escaped.
 
@@ -148,7 +148,7 @@ def _wrong(view: ItemView) -> tuple[int, int]:
     return wrong, wrong + len(view.others) + view.more_others
 
 
-def _rows(views: Sequence[ItemView], order: Sequence[str]) -> list[Row]:
+def _rows(views: Sequence[ItemView], order: Sequence[str]) -> list[ReadField]:
     """Return fields that the last model has wrong, and right ones as far as there is room."""
     by_field = [{row.field: row for row in (*view.errors, *view.others)} for view in views]
     places = {cut(path, MAX_FIELD): place for place, path in enumerate(order)}
@@ -165,7 +165,7 @@ def _rows(views: Sequence[ItemView], order: Sequence[str]) -> list[Row]:
     rows = []
     for field in sorted(some or list(last)[:MAX_ROWS], key=place):
         readings = [_short(of[field]) if field in of else None for of in by_field]
-        rows.append(Row(field, _short(last[field]).reference, readings))
+        rows.append(ReadField(field, _short(last[field]).reference, readings))
     return rows
 
 

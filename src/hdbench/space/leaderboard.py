@@ -29,7 +29,7 @@ from hdbench.scoring.metric import PROTOCOLS
 from hdbench.space.cards import cards, cards_html
 from hdbench.space.context import SpaceContext
 from hdbench.space.guard import SANDBOX
-from hdbench.space.queue import Piece, Queue
+from hdbench.space.queue import Queue, QueuedWork
 from hdbench.space.scoring import Upload, score_upload, write_example
 from hdbench.space.texts import page_language, reason, text
 from hdbench.space.work import Progress, send, work
@@ -67,7 +67,7 @@ class Leaderboards:
             for name in names:
                 self.piece(name, protocol, strict=strict)
 
-    def piece(self, name: str, protocol: str, *, strict: bool) -> Piece:
+    def piece(self, name: str, protocol: str, *, strict: bool) -> QueuedWork:
         """Return the work on a leaderboard of the runs as they are now; it shows `ranked`.
 
         Args:

@@ -118,7 +118,7 @@ class ModelRun(NamedTuple):
         return processes.python("hdbench.cli.model_process", *arguments)
 
 
-class RunView(NamedTuple):
+class ModelRunView(NamedTuple):
     """A run as its page shows it.
 
     Attributes:
@@ -267,7 +267,9 @@ def ask(context: SpaceContext, run: ModelRun, watch: Watch) -> Generator[RunStat
         yield now_is(Ended.FAILED, _public(context, run, problem))
 
 
-def run_views(context: SpaceContext, run: ModelRun, watch: Watch) -> Generator[RunView, None, None]:
+def run_views(
+    context: SpaceContext, run: ModelRun, watch: Watch
+) -> Generator[ModelRunView, None, None]:
     """Yield a run as its page shows it, several times a second; see `ask`."""
     own = run.questions[0] if run.own_image else None
     picture = picture_of(own) if own else None
@@ -275,7 +277,9 @@ def run_views(context: SpaceContext, run: ModelRun, watch: Watch) -> Generator[R
         for state in states:
             read = own is not None and state.ended is not None and state.answers
             answer = state.answers[0].get("text") or "" if read else ""
-            yield RunView(run, state, picture, fields_of(run.benchmark, answer) if read else ())
+            yield ModelRunView(
+                run, state, picture, fields_of(run.benchmark, answer) if read else ()
+            )
 
 
 def duration(seconds: float) -> str:

@@ -33,8 +33,8 @@ from hdbench.space.documents import documents
 from hdbench.space.first_view import problem, render
 from hdbench.space.guard import FRAMED_BY, SANDBOX
 from hdbench.space.leaderboard import Leaderboards, run_reports
-from hdbench.space.model_runs import GOING, Ended, ModelRun, RunView, duration
-from hdbench.space.queue import Piece, Queue
+from hdbench.space.model_runs import GOING, Ended, ModelRun, ModelRunView, duration
+from hdbench.space.queue import Queue, QueuedWork
 from hdbench.space.scoring import Upload, view, write_example
 from hdbench.space.texts import TextError, page_language, reason, text, translations
 from hdbench.space.visits import add_file, files_of, folder_of, new_visit
@@ -63,7 +63,7 @@ _POLICY = (
 
 
 @dataclass(frozen=True)
-class Place:
+class PagePlace:
     """What the address of a page asks for.
 
     Attributes:
@@ -120,7 +120,7 @@ class Pages:
         self.boards = Leaderboards(context)
         self._watch = model_runs.with_gpu(context.max_run_seconds)
         self._model_names = list(model_runs.model_names(context.models))
-        self._tabs: dict[str, Callable[[Place, str], tuple[str, dict[str, Any]]]] = {
+        self._tabs: dict[str, Callable[[PagePlace, str], tuple[str, dict[str, Any]]]] = {
             "score": self._score,
             "compare": self._compare,
             "run": self._run,
@@ -161,13 +161,13 @@ class Pages:
             run_reports(self._context),
         ]
 
-    def _place(self, asked: Any, tab: str | None = None) -> Place:
+    def _place(self, asked: Any, tab: str | None = None) -> PagePlace:
         """Return what an address or a form asks for, of what there is."""
 
         def one_of(name: str, offered: Iterable[str], default: str) -> str:
             return value if (value := asked.get(name)) in offered else default
 
-        place = Place(
+        place = PagePlace(
             tab or one_of("tab", self._tabs, "score"),
             one_of("benchmark", self._context.benchmarks, self._context.first),
             one_of("protocol", PROTOCOLS, "documented"),
@@ -194,7 +194,7 @@ class Pages:
         return self._rendered(template, place, language, status, **values, **more)
 
     def _rendered(
-        self, template: str, place: Place, language: str, status: int, **values: Any
+        self, template: str, place: PagePlace, language: str, status: int, **values: Any
     ) -> Response:
         page = render(
             template,
@@ -215,7 +215,7 @@ class Pages:
 
     # What each tab shows.
 
-    def _score(self, place: Place, language: str) -> tuple[str, dict[str, Any]]:
+    def _score(self, place: PagePlace, language: str) -> tuple[str, dict[str, Any]]:
         if place.id:
             return "result.html", self._result(place, language, files_of(place.id)[0])
         board = self.boards.piece(place.benchmark, "documented", strict=False)
@@ -223,7 +223,7 @@ class Pages:
         cards = board.shown[language]["cards"] if board.is_done and board.shown else ""
         return "start.html", {"cards": cards, "work": _Work(self.boards.queue, board, language)}
 
-    def _result(self, place: Place, language: str, path: Path) -> dict[str, Any]:
+    def _result(self, place: PagePlace, language: str, path: Path) -> dict[str, Any]:
         """Return what there is to show of a scored file."""
         upload = Upload(place.benchmark, path, place.protocol, place.run or None)
         key = (place.id, upload, language)
@@ -249,7 +249,9 @@ class Pages:
             **self._refusal(place, language, piece.problem),
         }
 
-    def _refusal(self, place: Place, language: str, error: HdbenchError | None) -> dict[str, Any]:
+    def _refusal(
+        self, place: PagePlace, language: str, error: HdbenchError | None
+    ) -> dict[str, Any]:
         """Return why a file is not scored, and the benchmark that has its ids, if one has."""
         if error is None:
             return {}
@@ -268,7 +270,7 @@ class Pages:
             "other_button": text("elsewhere_button", language, **named),
         }
 
-    def _compare(self, place: Place, language: str) -> tuple[str, dict[str, Any]]:
+    def _compare(self, place: PagePlace, language: str) -> tuple[str, dict[str, Any]]:
         offered = recorded_runs(self._context, place.benchmark)
         values: dict[str, Any] = {"offered": offered, "most": MAX_COMPARED}
         if not (place.id or place.recorded):
@@ -291,7 +293,7 @@ class Pages:
             values |= {"view": piece.shown, "json": _address(piece.shown.file)}
         return "compare.html", values
 
-    def _leaderboard(self, place: Place, language: str) -> tuple[str, dict[str, Any]]:
+    def _leaderboard(self, place: PagePlace, language: str) -> tuple[str, dict[str, Any]]:
         ranked = {name for _, name in self._context.ranked}
         if place.benchmark not in ranked:
             titles = [title for title, name in self._context.choices(language) if name in ranked]
@@ -318,10 +320,10 @@ class Pages:
         headers = {"Content-Security-Policy": SANDBOX, "Cache-Control": "no-cache"}
         return HTMLResponse(page.encode(errors="backslashreplace"), 200 if page else 404, headers)
 
-    def _about(self, _: Place, language: str) -> tuple[str, dict[str, Any]]:
+    def _about(self, _: PagePlace, language: str) -> tuple[str, dict[str, Any]]:
         return "about.html", documents(self._context, language)
 
-    def _run(self, place: Place, language: str) -> tuple[str, dict[str, Any]]:
+    def _run(self, place: PagePlace, language: str) -> tuple[str, dict[str, Any]]:
         most = self._context.max_run_items
         prompt = model_runs.prompt_of(self._context, place.benchmark)
         benchmark = self._context.benchmark(place.benchmark)
@@ -342,7 +344,7 @@ class Pages:
         values["work"] = _Work(self._models, piece, language)
         if piece.problem:
             values["problem"] = problem(reason(piece.problem, language), language, "run_error")
-        shown: RunView | None = piece.shown
+        shown: ModelRunView | None = piece.shown
         if shown is None:
             return "asked.html", values
         values |= run_values(shown, language, self._context.max_run_seconds)
@@ -353,7 +355,7 @@ class Pages:
     # What is brought to the server.
 
     def _form(
-        self, answer: Callable[[Place, FormData, str], Place]
+        self, answer: Callable[[PagePlace, FormData, str], PagePlace]
     ) -> Callable[[Request], Awaitable[Response]]:
         """Return the route's function for a form, which leads to a page."""
 
@@ -371,7 +373,7 @@ class Pages:
 
         return answered
 
-    def _receive_answers(self, place: Place, form: FormData, language: str) -> Place:
+    def _receive_answers(self, place: PagePlace, form: FormData, language: str) -> PagePlace:
         """Take a file of answers, or the example."""
         name = new_visit()
         if form.get("example"):
@@ -383,7 +385,7 @@ class Pages:
             raise TextError("choose_file", megabytes=self._context.max_upload >> 20)
         return replace(place, tab="score", id=name, recorded=())
 
-    def _receive_runs(self, place: Place, form: FormData, _: str) -> Place:
+    def _receive_runs(self, place: PagePlace, form: FormData, _: str) -> PagePlace:
         """Take files of answers that are compared with each other, or with recorded runs."""
         name = new_visit()
         return replace(
@@ -402,7 +404,7 @@ class Pages:
             add_file(name, file.file, file.filename or "")
         return len(files)
 
-    def _ask_model(self, place: Place, form: FormData, language: str) -> Place:
+    def _ask_model(self, place: PagePlace, form: FormData, language: str) -> PagePlace:
         """Have a model read some items, or an image."""
         name = new_visit()
         folder = folder_of(name)
@@ -425,7 +427,7 @@ class Pages:
         self._models.piece(name, partial(model_runs.run_views, self._context, run, self._watch))
         return replace(place, tab="run", id=name)
 
-    def _stop(self, place: Place, *_: Any) -> Place:
+    def _stop(self, place: PagePlace, *_: Any) -> PagePlace:
         """End a run of a model."""
         if folder := folder_of(place.id):
             (folder / "run" / GOING).unlink(missing_ok=True)
@@ -455,7 +457,7 @@ class Pages:
         )
 
 
-def run_values(shown: RunView, language: str, limit: float) -> dict[str, Any]:
+def run_values(shown: ModelRunView, language: str, limit: float) -> dict[str, Any]:
     """Return what the page of a run shows of it.
 
     Args:
@@ -493,7 +495,7 @@ def run_values(shown: RunView, language: str, limit: float) -> dict[str, Any]:
 class _Work:
     """How far a piece of work is, for its page."""
 
-    def __init__(self, queue: Queue, piece: Piece, language: str) -> None:
+    def __init__(self, queue: Queue, piece: QueuedWork, language: str) -> None:
         self.is_done = piece.is_done
         self.ahead = 0 if piece.has_begun else queue.ahead(piece)
         progress = piece.progress

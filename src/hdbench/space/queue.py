@@ -19,7 +19,7 @@ Steps = Callable[[], Generator[Any, None, None]]
 """What a piece of work does: it yields its `Progress`, and each state in which it can be shown."""
 
 
-class Piece:
+class QueuedWork:
     """A piece of work: how far it is, and what there is to show of it.
 
     Attributes:
@@ -105,17 +105,17 @@ class Queue:
     def __init__(self, places: int, *, most: int, keep: float, patience: float = PATIENCE) -> None:
         self._pool = ThreadPoolExecutor(places)
         self._most, self._keep, self._patience = most, keep, patience
-        self._pieces: dict[Hashable, Piece] = {}
+        self._pieces: dict[Hashable, QueuedWork] = {}
         self._lock = Lock()
 
-    def find(self, key: Hashable) -> Piece | None:
+    def find(self, key: Hashable) -> QueuedWork | None:
         """Return the piece of work with a key, if it is kept."""
         piece = self._pieces.get(key)
         if piece is not None:
             piece.see()
         return piece
 
-    def piece(self, key: Hashable, steps: Steps) -> Piece:
+    def piece(self, key: Hashable, steps: Steps) -> QueuedWork:
         """Return the piece of work with a key, which begins as soon as there is a place.
 
         Args:
@@ -135,11 +135,11 @@ class Queue:
                 return piece
             if sum(not each.has_begun for each in self._pieces.values()) >= self._most:
                 raise TextError("queue_full")
-            piece = self._pieces[key] = Piece(steps)
+            piece = self._pieces[key] = QueuedWork(steps)
             self._pool.submit(piece.do, patience=self._patience)
             return piece
 
-    def ahead(self, piece: Piece) -> int:
+    def ahead(self, piece: QueuedWork) -> int:
         """Return how many pieces come before one that waits, those that are being done included."""
         pieces = list(self._pieces.values())
         before = pieces[: pieces.index(piece)] if piece in pieces else []

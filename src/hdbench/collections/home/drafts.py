@@ -11,7 +11,7 @@ from threading import Lock
 from pydantic import Field
 
 from hdbench.answers.cells import Kind
-from hdbench.answers.columns import Column
+from hdbench.answers.columns import MappedColumn
 from hdbench.answers.members import Zip
 from hdbench.answers.tables import Row, first_rows
 from hdbench.benchmarks.benchmark import METADATA
@@ -223,7 +223,7 @@ class CollectionDraft:
         """
         return self._planned(self.requested(), self.sources())
 
-    def columns(self) -> Sequence[Column]:
+    def columns(self) -> Sequence[MappedColumn]:
         """Return the columns of the table; none if there is no usable one."""
         with suppress(HdbenchError):
             return columns_of(self._collection_request(self.requested()), self.sources())
@@ -249,7 +249,7 @@ class CollectionDraft:
             raise HdbenchError("there is no such item")
         return small_picture(items[number].pages[0].path)
 
-    def use_of(self, column: Column) -> str:
+    def use_of(self, column: MappedColumn) -> str:
         """Return where a column goes, as `CollectionRequest.columns` has it."""
         if column.key:
             return ID

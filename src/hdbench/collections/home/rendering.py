@@ -4,7 +4,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from hdbench.collections.home.state import Text
+from hdbench.collections.home.state import HomeText
 from hdbench.common.templates import html_templates, sentence
 from hdbench.common.texts import Texts, grouped, translated
 from hdbench.errors import shortened
@@ -43,12 +43,12 @@ def render(template: str, language: str, root: str, **values: Any) -> str:
     )
 
 
-def said(text: str | Text, language: str) -> str:
+def said(text: str | HomeText, language: str) -> str:
     """Return a text of ours, or a message, in a language."""
-    if not isinstance(text, Text):
+    if not isinstance(text, HomeText):
         return translated(text, language)
     values = {
-        name: said(value, language) if isinstance(value, Text) else value
+        name: said(value, language) if isinstance(value, HomeText) else value
         for name, value in text.values.items()
     }
     return TEXTS.text(text.key, language, **values)

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from hdbench.answers.tables import Table
+from hdbench.answers.tables import SourceTable
 from hdbench.benchmarks.benchmark import EXAMPLE, METADATA
 from hdbench.benchmarks.building.builder import build
 from hdbench.benchmarks.building.recipe import find_recipe
@@ -253,7 +253,9 @@ class _Start:
             "sources": sources,
             "columns": draft.columns() if requested.truth else (),
             "first_rows": draft.first_rows()[:FIRST_ROWS],
-            "heading": sources.truth.heading if sources and isinstance(sources.truth, Table) else 0,
+            "heading": sources.truth.heading
+            if sources and isinstance(sources.truth, SourceTable)
+            else 0,
             "paths": [each.path for each in collection.fields] if collection else (),
             "kinds": KINDS,
             "requested": requested,

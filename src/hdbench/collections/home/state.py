@@ -30,7 +30,7 @@ class CollectionStage(StrEnum):
     FINISH = "finish"
 
 
-class Text(NamedTuple):
+class HomeText(NamedTuple):
     """A text of the home's own, for a language.
 
     Attributes:
@@ -52,7 +52,7 @@ class StageView(NamedTuple):
     """
 
     stage: CollectionStage
-    fact: Text | None
+    fact: HomeText | None
     is_done: bool
 
 
@@ -66,8 +66,8 @@ class NextStep(NamedTuple):
     """
 
     stage: CollectionStage
-    why: Text
-    button: Text
+    why: HomeText
+    button: HomeText
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class CollectionState:
         next_step: what comes next.
     """
 
-    sentence: Text
+    sentence: HomeText
     stages: Sequence[StageView]
     next_step: NextStep
 
@@ -159,11 +159,11 @@ def standing_of(
     )
 
 
-def _text(key: str, **values: Any) -> Text:
-    return Text(key, values)
+def _text(key: str, **values: Any) -> HomeText:
+    return HomeText(key, values)
 
 
-def _decision_sentence(decided: Decided) -> Text:
+def _decision_sentence(decided: Decided) -> HomeText:
     if not decided.is_applied:
         read = decided.sample - decided.to_read
         return _text("stands_planned", read=read, count=decided.sample)
@@ -173,7 +173,7 @@ def _decision_sentence(decided: Decided) -> Text:
     return _text("stands_written" if decided.is_finished else "stands_decided", accepted=accepted)
 
 
-def _sentence(truth: TruthProgress, usable: Sequence[RunView]) -> Text:
+def _sentence(truth: TruthProgress, usable: Sequence[RunView]) -> HomeText:
     items, truths = len(truth.items), truth.truths
     how_many = (
         "all" if truths == items else "none" if not truths else "one" if truths == 1 else "some"

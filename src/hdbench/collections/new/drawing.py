@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hdbench.answers.cells import FAULTS, MISSING
-from hdbench.answers.tables import Table
+from hdbench.answers.tables import SourceTable
 from hdbench.benchmarks import sample
 from hdbench.collections.new.truth_files import open_truth
 from hdbench.common.bounds import MAX_ID, MAX_POPULATION, MAX_STRATA
@@ -64,7 +64,7 @@ def read_population(path: Path, header_rows: str | None = None) -> Population:
 
 def _table(path: Path, header_rows: str | None) -> Population:
     table = open_truth(path, header_rows=header_rows)
-    if not isinstance(table, Table):
+    if not isinstance(table, SourceTable):
         raise HdbenchError("--by: needs --sample, and the columns of a table in --truth")
     titles = table.header
     column = _id_column(titles)

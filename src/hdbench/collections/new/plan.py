@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.answers.cells import Kind
-from hdbench.answers.columns import Column, as_kind, check_places, propose
+from hdbench.answers.columns import MappedColumn, as_kind, check_places, propose
 from hdbench.answers.entries import shown
 from hdbench.answers.field_paths import FieldPath, field_paths
 from hdbench.answers.page_text.boxes import LINE_BOXES, as_column
 from hdbench.answers.records import Truth, Truths, mapped
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.tables import Table
+from hdbench.answers.tables import SourceTable
 from hdbench.benchmarks.building.archive import unusable
 from hdbench.benchmarks.building.drafts import draft_prompt, schema_of_records, titles_of
 from hdbench.benchmarks.names import recipe_names
@@ -108,7 +108,7 @@ class _GroundTruth:
 
     truths: dict[str, Truth] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    columns: list[Column] = field(default_factory=list)
+    columns: list[MappedColumn] = field(default_factory=list)
     grouping: dict[str, str] = field(default_factory=dict)
     own_columns: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -156,7 +156,7 @@ class Sources(NamedTuple):
     media: MediaFiles
     strata: dict[str, int]
     drawn: Draw | None
-    truth: Table | Truths
+    truth: SourceTable | Truths
     known: Sequence[str] = ()
     taken: Sequence[str] = ()
 
@@ -204,7 +204,7 @@ def read_sources(requested: CollectionRequest, out: Path = Path()) -> Sources:
         drawn = draw(population, requested.sample, by=requested.by, seed=requested.seed)
         drawn = drawn._replace(notes=[*population.notes, *drawn.notes])
         media, strata = sampled(media, drawn)
-    truth: Table | Truths = Truths([], [])
+    truth: SourceTable | Truths = Truths([], [])
     if requested.truth:
         truth = open_truth(
             requested.truth,
@@ -265,13 +265,13 @@ def make_plan(requested: CollectionRequest, sources: Sources) -> CollectionPlan:
     )
 
 
-def columns_of(requested: CollectionRequest, sources: Sources) -> list[Column]:
+def columns_of(requested: CollectionRequest, sources: Sources) -> list[MappedColumn]:
     """Return the use of each column of a table, even if no row of it fits an item yet.
 
     Raises:
         HdbenchError: something else is asked for than the table or the fields have.
     """
-    if not isinstance(sources.truth, Table):
+    if not isinstance(sources.truth, SourceTable):
         return []
     return _mapping(sources.truth, requested, sources.like, sources.media)[0]
 
@@ -279,7 +279,7 @@ def columns_of(requested: CollectionRequest, sources: Sources) -> list[Column]:
 def _ground_truth(requested: CollectionRequest, sources: Sources) -> _GroundTruth:
     """Return the ground truths by item, and the use of the columns if they are in a table."""
     source, media = sources.truth, sources.media
-    if isinstance(source, Table):
+    if isinstance(source, SourceTable):
         columns, own = _mapping(source, requested, sources.like, media)
         if not any(column.path for column in columns):
             raise HdbenchError(
@@ -352,8 +352,8 @@ def check_new_name(name: str, out: Path = Path()) -> None:
 
 
 def _mapping(
-    table: Table, requested: CollectionRequest, like: Like | None, media: MediaFiles
-) -> tuple[list[Column], dict[str, str]]:
+    table: SourceTable, requested: CollectionRequest, like: Like | None, media: MediaFiles
+) -> tuple[list[MappedColumn], dict[str, str]]:
     """Return the use of each column, and the columns that become the dataset's own."""
     own = {
         title: path.removeprefix(AS_COLUMN)
@@ -396,7 +396,7 @@ def _mapping(
 
 
 def _own_columns(
-    table: Table, columns: Sequence[Column], own: Mapping[str, str], media: MediaFiles
+    table: SourceTable, columns: Sequence[MappedColumn], own: Mapping[str, str], media: MediaFiles
 ) -> dict[str, dict[str, str | None]]:
     """Return the dataset's own columns, item by item."""
     if not own:
@@ -420,7 +420,7 @@ def _schema(
     requested: CollectionRequest,
     media: str,
     records: Sequence[Mapping[str, Any]],
-    columns: Sequence[Column],
+    columns: Sequence[MappedColumn],
 ) -> dict[str, Any]:
     """Return the form of an answer: that of the ground truths, or of the requested fields."""
     titles = {

@@ -8,7 +8,7 @@ from typing import Any
 
 from hdbench.about import installed_folder
 from hdbench.answers.cells import is_date
-from hdbench.answers.columns import Column
+from hdbench.answers.columns import MappedColumn
 from hdbench.answers.field_paths import field_paths
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.words import meanings, plain
@@ -95,7 +95,7 @@ def find_like(name: str) -> Like:
 
 
 def rules_for(
-    schema: dict[str, Any], columns: Sequence[Column], records: Iterable[dict[str, Any]]
+    schema: dict[str, Any], columns: Sequence[MappedColumn], records: Iterable[dict[str, Any]]
 ) -> Rules:
     """Return the metric that fits records of a form, and its options.
 

@@ -8,7 +8,7 @@ from hdbench.answers.files import unpack
 from hdbench.answers.forms import NO_ANSWERS, UTF16_MARKS, head_of, stem_of
 from hdbench.answers.page_text.reading import form_of
 from hdbench.answers.records import Truths
-from hdbench.answers.tables import Table, read_table
+from hdbench.answers.tables import SourceTable, read_table
 from hdbench.collections.new.media import KINDS
 from hdbench.collections.truth.json_truths import read_json_truths
 from hdbench.collections.truth.marc_reading import read_marc
@@ -32,7 +32,7 @@ def open_truth(
     *,
     header_rows: str | None = None,
     skip_damaged: bool = False,
-) -> Table | Truths:
+) -> SourceTable | Truths:
     """Return the ground truths in a file or folder; a table still has to be mapped.
 
     Args:
@@ -103,7 +103,7 @@ def _head(path: Path) -> bytes:
     return head.decode("utf-16", "ignore").encode() if head.startswith(UTF16_MARKS) else head
 
 
-def _open_folder(folder: Path, *, skip_damaged: bool) -> Table | Truths:
+def _open_folder(folder: Path, *, skip_damaged: bool) -> SourceTable | Truths:
     """Return a folder of texts, or with a file for each image."""
     if pages := read_page_files(folder, skip_damaged=skip_damaged):
         return pages

@@ -14,7 +14,7 @@ from PIL import Image
 from hdbench.answers.page_text.boxes import LINE_BOXES
 from hdbench.answers.records import Truths
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.tables import Table
+from hdbench.answers.tables import SourceTable
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.building.drafts import draft_card
 from hdbench.benchmarks.building.source import MEDIA_FOLDERS
@@ -239,7 +239,7 @@ def read_addition(collection: Path, requested: CollectionRequest) -> Sources:
             "nothing is new: the collection has items of these names already: {names}",
             names=shortened([*taken, *known]),
         )
-    source: Table | Truths = Truths([], [])
+    source: SourceTable | Truths = Truths([], [])
     if requested.truth:
         source = open_truth(requested.truth, header_rows=requested.header_rows)
     return Sources(like, media._replace(items=new), {}, None, source, known, taken)

@@ -59,7 +59,7 @@ ValueOf = Callable[[str], str]
 """Field, or field with `IDENTIFIER` → its text, empty if it has none."""
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """A part of a text.
 
     Attributes:
@@ -84,7 +84,7 @@ class SubfieldTemplate(NamedTuple):
 
     code: str
     before: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[TextPiece, ...]
 
     @property
     def fields(self) -> list[str]:
@@ -208,11 +208,11 @@ def read_template(text: Any) -> Template:
     return Template(tuple(subfields), before)
 
 
-def _pieces(text: str) -> Iterator[Piece]:
+def _pieces(text: str) -> Iterator[TextPiece]:
     group = groups = 0
     for token in _TOKEN.finditer(text):
         if token["field"]:
-            yield Piece(group, field=token["field"])
+            yield TextPiece(group, field=token["field"])
         elif token["sign"] == "[" and not group:
             groups += 1
             group = groups
@@ -222,7 +222,7 @@ def _pieces(text: str) -> Iterator[Piece]:
             break
         else:
             doubled = token[0] in {"{{", "}}", "[[", "]]"}
-            yield Piece(group, text=token[0][0] if doubled else token[0])
+            yield TextPiece(group, text=token[0][0] if doubled else token[0])
     else:
         if not group:
             return

@@ -12,7 +12,7 @@ from hdbench.answers.ids import plain_form
 from hdbench.answers.json_files import objects_in
 from hdbench.answers.members import Folder
 from hdbench.answers.records import Truth, Truths
-from hdbench.answers.tables import Table, rows_table
+from hdbench.answers.tables import SourceTable, rows_table
 from hdbench.common.bounds import MAX_LINE
 from hdbench.common.jsonio import EXACT, parse_file, read_jsonl
 from hdbench.common.os_errors import read_errors
@@ -32,7 +32,7 @@ ACCEPTED = Message(
 _IMAGES = (".jpg", ".jpeg", ".png", ".tif", ".tiff", ".webp", ".gif", ".jp2", ".pdf")
 
 
-def read_json_truths(path: Path) -> Table | Truths:
+def read_json_truths(path: Path) -> SourceTable | Truths:
     """Return the ground truths in JSON, JSON Lines, or a folder of `NAME.json` and `.txt`.
 
     Entries of a list, and lines, that have their record in `ground_truth` name their item by

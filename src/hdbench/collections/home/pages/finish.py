@@ -96,7 +96,7 @@ class WrittenFile(NamedTuple):
     size: int
 
 
-class Choice(NamedTuple):
+class TargetChoice(NamedTuple):
     """A field, and what it becomes.
 
     Attributes:
@@ -119,7 +119,7 @@ class PartView(NamedTuple):
         records: items and their records: targets and texts, and what is not in it; or why not.
     """
 
-    choices: list[Choice]
+    choices: list[TargetChoice]
     keys: list[tuple[str, str, str]]
     records: list[tuple[str, Any]]
 
@@ -184,7 +184,7 @@ def _part(
     for field in view.plan.fields:
         values = (text_of(sample.fields[field]["value"]) for sample in samples)
         key = become[field].key if field in become else ""
-        choices.append(Choice(field, next(filter(None, values), ""), key))
+        choices.append(TargetChoice(field, next(filter(None, values), ""), key))
     usual = targets(form)
     own = {} if form == "csv" else {target.key: target for target in become.values()}
     keys = [

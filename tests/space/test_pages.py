@@ -181,3 +181,17 @@ def test_a_benchmark_that_ranks_no_models_says_so(cards, run_hdbench):
     shutil.rmtree(cards / "hdb/cards")
     client = TestClient(Starlette(routes=Pages(SpaceContext(cards / "hdb")).routes))
     assert "Leaderboard" not in client.get("/").text
+
+
+def test_an_id_without_a_file_of_answers_is_said_to_be_gone(cards, tmp_path, monkeypatch):
+    from starlette.applications import Starlette  # noqa: PLC0415
+    from starlette.testclient import TestClient  # noqa: PLC0415
+
+    from hdbench.space.context import SpaceContext  # noqa: PLC0415
+    from hdbench.space.pages import Pages  # noqa: PLC0415
+    from hdbench.space.visits import new_visit  # noqa: PLC0415
+
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "files"))
+    client = TestClient(Starlette(routes=Pages(SpaceContext(cards / "hdb")).routes))
+    page = client.get(f"/?id={new_visit()}")  # as a model's run has one
+    assert (page.status_code, "no longer here" in page.text) == (200, True)

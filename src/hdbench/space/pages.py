@@ -216,12 +216,13 @@ class Pages:
     # What each tab shows.
 
     def _score(self, place: PagePlace, language: str) -> tuple[str, dict[str, Any]]:
-        if place.id:
-            return "result.html", self._result(place, language, files_of(place.id)[0])
+        if files := files_of(place.id):
+            return "result.html", self._result(place, language, files[0])
         board = self.boards.piece(place.benchmark, "documented", strict=False)
         board.wait(SOON)
         cards = board.shown[language]["cards"] if board.is_done and board.shown else ""
-        return "start.html", {"cards": cards, "work": _Work(self.boards.queue, board, language)}
+        values = {"cards": cards, "work": _Work(self.boards.queue, board, language)}
+        return "start.html", values | ({"gone": True} if place.id else {})
 
     def _result(self, place: PagePlace, language: str, path: Path) -> dict[str, Any]:
         """Return what there is to show of a scored file."""

@@ -86,6 +86,7 @@ class Afternoon:
 
     def go(self, stage):
         self.page.locator(f".path a[href$='/{stage}']").click()
+        self.page.wait_for_url(f"**/{stage}")  # else what follows may find the page before
 
     def press(self, selector):
         """Press a button with the keyboard."""

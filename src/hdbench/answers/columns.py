@@ -229,7 +229,7 @@ def propose(
 
     Example:
         >>> rows = [("a.csv:2", ["7", "Müller", "1912"]), ("a.csv:3", ["8", "Ott", "1913"])]
-        >>> table = Table("a.csv", ["Nr.", "Verfasser", "Erscheinungsjahr"], rows, [])
+        >>> table = SourceTable("a.csv", ["Nr.", "Verfasser", "Erscheinungsjahr"], rows, [])
         >>> paths = [FieldPath("author", "text"), FieldPath("publication.year", "integer")]
         >>> files = ["0007.jpg", "0008.jpg"]
         >>> for column in propose(table, paths=paths, file_names=files, given={}):

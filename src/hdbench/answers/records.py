@@ -81,11 +81,11 @@ def mapped(table: SourceTable, columns: Sequence[MappedColumn]) -> Truths:
 
     Example:
         >>> rows = [("a.csv:2", ["7.jpg", "Ott | Wyss", "1912"]), ("a.csv:3", ["8.jpg", "-", ""])]
-        >>> table = Table("a.csv", ["Datei", "Autor", "Jahr"], rows, [])
+        >>> table = SourceTable("a.csv", ["Datei", "Autor", "Jahr"], rows, [])
         >>> columns = [
-        ...     Column(0, "Datei", None, "text", True, None, "7.jpg"),
-        ...     Column(1, "Autor", "authors[]", "list", False, "|", "Ott | Wyss"),
-        ...     Column(2, "Jahr", "publication.year", "integer", False, None, "1912"),
+        ...     MappedColumn(0, "Datei", None, "text", True, None, "7.jpg"),
+        ...     MappedColumn(1, "Autor", "authors[]", "list", False, "|", "Ott | Wyss"),
+        ...     MappedColumn(2, "Jahr", "publication.year", "integer", False, None, "1912"),
         ... ]
         >>> for truth in mapped(table, columns).truths:
         ...     print(truth.key, truth.record)
@@ -305,7 +305,7 @@ def table_answers(
 
     Example:
         >>> rows = [("a.csv:2", ["7", "Müller", "2.5"]), ("a.csv:3", ["8", "", ""])]
-        >>> table = Table("a.csv", ["id", "author", "seconds"], rows, [])
+        >>> table = SourceTable("a.csv", ["id", "author", "seconds"], rows, [])
         >>> read = table_answers(table, AnswerSchema({"properties": {"author": {}}}))
         >>> [read.load(key) for key in read.runs[None].values()]
         [{'seconds': 2.5, 'prediction': {'author': 'Müller'}}, {'prediction': None}]

@@ -2,9 +2,10 @@
 
 import pytest
 
+from hdbench.answers.csv_lines import read_csv
 from hdbench.answers.records import table_answers
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.tables import csv_table
+from hdbench.answers.tables import table_of
 from hdbench.errors import HdbenchError
 
 TEXT = {"type": "string"}
@@ -23,7 +24,7 @@ IDS = ("Kasten3_0001", "Kasten3_0002", "Kasten3_0003")
 
 
 def read(*lines, schema=CARDS, ids=IDS):
-    return table_answers(csv_table("\n".join(lines).encode(), "t.csv"), schema, ids)
+    return table_answers(table_of(read_csv("\n".join(lines).encode(), "t.csv")), schema, ids)
 
 
 def records(found, model=None):
@@ -116,6 +117,8 @@ def test_raw_answers_may_stand_under_the_name_of_an_image():
     found = read("Bild;text", 'Kasten3_0001;"{""titel"": ""Zoo""}"')
     assert found.load(found.runs[None]["Kasten3_0001"]) == {"text": '{"titel": "Zoo"}'}
     assert found.notes == ["t.csv: read as Bild → id"]
+    found = read("model;text;id", "gpt;Zoo;Kasten3_0001")
+    assert found.load(found.runs["gpt"]["Kasten3_0001"]) == {"text": "Zoo"}
     found = read("Bild;Titel;prediction", 'Kasten3_0001;A;"{""titel"": ""Zoo""}"')
     assert records(found) == {"Kasten3_0001": {"titel": "Zoo"}}
 

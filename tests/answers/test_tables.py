@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hdbench.answers.cells import FAULTS, is_blank
+from hdbench.answers.csv_lines import read_csv
 from hdbench.answers.records import table_answers
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.tables import csv_table
+from hdbench.answers.tables import table_of
 from hdbench.common.csv_and_excel import as_it_was
 from hdbench.errors import HdbenchError
 
@@ -22,7 +23,7 @@ PAPERS = AnswerSchema.load(SCRIPTS / "sciencemetabench/answer.schema.json")
 
 
 def table(text, schema=None, encoding="utf-8"):
-    return table_answers(csv_table(text.encode(encoding), "answers.csv"), schema)
+    return table_answers(table_of(read_csv(text.encode(encoding), "answers.csv")), schema)
 
 
 def answers(read, model=None):
@@ -330,7 +331,7 @@ def test_a_table_in_any_dialect_gives_its_records(data, delimiter, encoding, end
     ]
     writer.writerow(header)
     writer.writerows([item_id, *cells] for item_id, cells in rows.items())
-    read = table_answers(csv_table(out.getvalue().encode(encoding), "answers.csv"), CARDS)
+    read = table_answers(table_of(read_csv(out.getvalue().encode(encoding), "answers.csv")), CARDS)
     assert answers(read) == {
         item_id: {
             "prediction": {
@@ -349,7 +350,7 @@ def test_a_table_in_any_dialect_gives_its_records(data, delimiter, encoding, end
 def test_any_bytes_are_read_or_refused_in_one_line(data):
     for schema in (None, CARDS, PAGES):
         try:
-            read = table_answers(csv_table(data, "answers.csv"), schema)
+            read = table_answers(table_of(read_csv(data, "answers.csv")), schema)
         except HdbenchError as error:
             message = str(error)
         else:

@@ -21,8 +21,9 @@ MISSING = frozenset({"#N/A", "#NV"})
 
 FAULTS = frozenset(
     {"#REF!", "#BEZUG!", "#NAME?", "#VALUE!", "#WERT!", "#DIV/0!", "#NUM!", "#ZAHL!", "#NULL!"}
+    | {f"Err:{number}" for number in range(501, 541)}
 )
-"""Texts that a spreadsheet shows where a formula failed."""
+"""Texts that a spreadsheet shows where a formula failed; the last ones are LibreOffice's."""
 
 BLANK = frozenset({"", "-", "–", "—", "n/a", "n. a.", "k. a.", "k.a."}) | {
     word.casefold() for word in MISSING

@@ -8,14 +8,35 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
+from typing import NamedTuple
 
 from hdbench.answers.forms import UTF16_MARKS, decode
 from hdbench.common.bounds import MAX_CELL
 from hdbench.common.csv_and_excel import as_it_was
 from hdbench.errors import HdbenchError, Message
 
-Line = tuple[int, list[str]]
-"""The number of the line in which a row begins, and its cells."""
+
+class Row(NamedTuple):
+    """A row: its number, or that of its first line; its place for messages; its cells as text."""
+
+    number: int
+    place: str
+    cells: list[str]
+
+
+class RawTable(NamedTuple):
+    """A table as its file has it.
+
+    Attributes:
+        name: what messages call it.
+        rows: its rows, also those whose cells are blank.
+        notes: what was assumed, one line each.
+    """
+
+    name: str
+    rows: Iterator[Row]
+    notes: list[str]
+
 
 DELIMITERS = ",;\t"
 
@@ -67,17 +88,16 @@ def delimiter_of(text: str) -> str:
     return match[1] if match else max(DELIMITERS, key=lambda sign: _evenness(text, sign))
 
 
-def _evenness(text: str, delimiter: str) -> tuple[bool, bool, int, int]:
+def _evenness(text: str, delimiter: str) -> tuple[int, int]:
     widths: Counter[int] = Counter()
     with suppress(HdbenchError):  # what comes before tells the delimiter of a damaged file, too
-        for _, cells in islice(lines(text, delimiter, ""), FIRST_ROWS):
-            widths[len(cells)] += 1
-    width, rows = max(widths.items(), key=lambda entry: (entry[1], entry[0]), default=(0, 0))
-    return width > 1, max(widths, default=0) > 1, rows, width
+        widths.update(len(row.cells) for row in islice(lines(text, delimiter, ""), FIRST_ROWS))
+    del widths[1]
+    return max(((rows, width) for width, rows in widths.items()), default=(0, 0))
 
 
-def lines(text: str, delimiter: str, name: str, *, blank: bool = False) -> Iterator[Line]:
-    r"""Yield the rows that are not blank, each with the number of the line in which it begins.
+def lines(text: str, delimiter: str, name: str) -> Iterator[Row]:
+    r"""Yield the rows, without lines that have no character.
 
     An apostrophe before what would be a formula is not part of a text: see `as_it_was`.
 
@@ -85,23 +105,20 @@ def lines(text: str, delimiter: str, name: str, *, blank: bool = False) -> Itera
         text: the file.
         delimiter: what separates its cells.
         name: what messages call it.
-        blank: also rows whose cells are all blank, but not lines without any character.
 
     Raises:
         HdbenchError: it is not CSV, or a cell is too long.
 
     Example:
-        >>> list(lines("id;Titel\n\n1;'Die Ehe'\n", ";", "a.csv"))
-        [(1, ['id', 'Titel']), (3, ['1', "'Die Ehe'"])]
+        >>> [row.cells for row in lines("id;Titel\n\n1;'Die Ehe'\n", ";", "a.csv")]
+        [['id', 'Titel'], ['1', "'Die Ehe'"]]
     """
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     begin = 1
     try:
         for cells in reader:
-            is_separator = begin == 1 and cells == ["sep=", ""]
-            is_filled = any(cell and not cell.isspace() for cell in cells)
-            if (is_filled or (blank and cells)) and not is_separator:
-                yield begin, [*map(as_it_was, cells)]
+            if cells and not (begin == 1 and cells == ["sep=", ""]):
+                yield Row(begin, f"{name}:{begin}", [*map(as_it_was, cells)])
             begin = reader.line_num + 1
     except csv.Error as error:
         if "field larger" in str(error):
@@ -119,13 +136,12 @@ def lines(text: str, delimiter: str, name: str, *, blank: bool = False) -> Itera
         ) from error
 
 
-def read_csv(data: bytes, name: str, *, blank: bool = False) -> tuple[Iterator[Line], list[str]]:
-    """Return the rows of a CSV file in UTF-8, UTF-16 or cp1252, and what was assumed.
+def read_csv(data: bytes, name: str) -> RawTable:
+    """Return the table in a CSV file: in UTF-8, in UTF-16 with a mark, or otherwise in cp1252.
 
     Args:
         data: the file.
         name: what messages call it.
-        blank: see `lines`.
     """
     text, notes = decode_or_cp1252(data, name)
-    return lines(text, delimiter_of(text), name, blank=blank), notes
+    return RawTable(name, lines(text, delimiter_of(text), name), notes)

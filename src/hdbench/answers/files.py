@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from hdbench.answers.answer import too_many_cells
 from hdbench.answers.container import AnswersSource, Container
+from hdbench.answers.csv_lines import read_csv
 from hdbench.answers.folders import answers_files, open_items, run_parts
 from hdbench.answers.forms import (
     GZIP,
@@ -31,7 +32,8 @@ from hdbench.answers.json_files import LinesFile, open_json, open_lines
 from hdbench.answers.members import Folder, Zip
 from hdbench.answers.records import table_answers
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.tables import csv_table, workbook_table
+from hdbench.answers.spreadsheets import read_workbook
+from hdbench.answers.tables import table_of
 from hdbench.common.bounds import MAX_GROUP_VALUES, MAX_LINE, MAX_UNPACKED
 from hdbench.common.jsonio import parse_json
 from hdbench.common.names import check_name
@@ -351,10 +353,11 @@ class _Opener(NamedTuple):
         if kind:
             raise of_other_kind(kind, name, accepted())
         if is_zip:
-            return table_answers(workbook_table(path, name), source.schema, source.ids)
-        if without_mark(head).startswith((b"{", b"[")):
+            table = table_of(read_workbook(path, name))
+        elif without_mark(head).startswith((b"{", b"[")):
             return open_json(source)
-        table = csv_table(read_whole(path, name), name)
+        else:
+            table = table_of(read_csv(read_whole(path, name), name))
         return table_answers(table, source.schema, source.ids)
 
     def plain(self, path: Path, name: str) -> Path:

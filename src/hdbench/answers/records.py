@@ -338,12 +338,12 @@ def table_answers(
             fields=shown(field.path for field in paths or ()),
             has=shown(table.header),
         )
-    if not fields:
-        columns = [column for column in columns if column.key]
     notes = [*table.notes]
     if any(column.path != column.title for column in fields) or columns[keys[0]].title not in IDS:
         used = joined([column.in_short() for column in columns if column.key or column.path])
         notes.append(Message("{place}: read as {columns}", place=table.name, columns=used))
+    if not fields:  # what is not used beside the texts is not said
+        columns = [column for column in columns if column.key]
     answers: list[tuple[str | None, str, AnswerEntry]] = []
     for model, rows in _by_model(table, facts).items():
         truths = mapped(SourceTable(table.name, table.header, rows, []), columns)

@@ -93,11 +93,12 @@ def _rows(text: str, path: Path) -> Iterator[tuple[int, Sequence[str]]]:
 
     def divided(delimiter: str) -> int:
         with suppress(HdbenchError):
-            return sum(len(cells) > 1 for _, cells in islice(lines(text, delimiter, ""), _FIRST))
+            return sum(len(row.cells) > 1 for row in islice(lines(text, delimiter, ""), _FIRST))
         return 0
 
     # Names contain commas, so commas come last.
-    return lines(text, max("\t;,", key=divided), str(path))
+    rows = lines(text, max("\t;,", key=divided), str(path))
+    return ((row.number, row.cells) for row in rows)
 
 
 # Identifiers of values: those that an authority file leaves no doubt about

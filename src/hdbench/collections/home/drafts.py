@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
+from itertools import islice
 from pathlib import Path, PurePath, PurePosixPath
 from threading import Lock
 
@@ -12,8 +13,9 @@ from pydantic import Field
 
 from hdbench.answers.cells import Kind
 from hdbench.answers.columns import MappedColumn
+from hdbench.answers.csv_lines import FIRST_ROWS, Row
 from hdbench.answers.members import Zip
-from hdbench.answers.tables import Row, first_rows
+from hdbench.answers.tables import raw_table
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.collections.home.collection import SCHEMA
@@ -235,7 +237,7 @@ class CollectionDraft:
         if truth.suffix.lower() not in TABLES:
             return ()
         with suppress(HdbenchError):  # the plan says what is wrong
-            return first_rows(truth)
+            return list(islice(raw_table(truth).rows, FIRST_ROWS))
         return ()
 
     def picture(self, number: int) -> BrowserImage:

@@ -12,7 +12,7 @@ from typing import IO, Any, BinaryIO, NamedTuple
 from hdbench.answers.cells import FAULTS, MISSING, json_list
 from hdbench.answers.cells import value_of as typed
 from hdbench.answers.ids import match_ids
-from hdbench.answers.tables import ACCEPTED, is_workbook, read_table
+from hdbench.answers.tables import read_table
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.collections.trust.fields import schema_with_fields, value_of
 from hdbench.collections.trust.folder import (
@@ -36,7 +36,7 @@ from hdbench.collections.truth.events import ValueKey, WorkedValue, as_name, now
 from hdbench.collections.truth.form import form_of
 from hdbench.collections.truth.single_value import asked, typed_value
 from hdbench.collections.truth.work_list import Candidate, EntryField, Reason, WorkedValues
-from hdbench.common.csv_and_excel import Row, as_it_was, csv_rows
+from hdbench.common.csv_and_excel import Row, csv_rows
 from hdbench.common.jsonio import parse_line, read_jsonl
 from hdbench.common.os_errors import read_errors
 from hdbench.common.progress import tell
@@ -100,10 +100,8 @@ def _rows(path: Path, required: Sequence[str]) -> Iterator[tuple[str, ...]]:
             name=missing[0],
         )
     places = [header.index(name) if name in header else None for name in COLUMNS]
-    # In a workbook, the apostrophes of the CSV file are still there.
-    plain = as_it_was if is_workbook(path, path.name, ACCEPTED) else str
     for place, cells in table.rows:
-        yield place, *("" if at is None else plain(cells[at]).strip() for at in places)
+        yield place, *("" if at is None else cells[at].strip() for at in places)
 
 
 def read_listed(path: Path) -> dict[str, tuple[str, ...]]:

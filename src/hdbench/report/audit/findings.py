@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from hdbench.answers.answer import LOST
 from hdbench.answers.csv_lines import read_csv
 from hdbench.common.bounds import MAX_WHOLE
-from hdbench.common.csv_and_excel import as_it_was
 from hdbench.common.display.cells import Column
 from hdbench.common.display.table import Table
 from hdbench.common.jsonio import write_json
@@ -390,14 +389,14 @@ def read_audited(path: Path) -> Mapping[str, Sequence[FoundField]] | None:
     check_file(path, MAX_WHOLE, Message("a list of items"))
     with read_errors(path):
         data = path.read_bytes()
-    rows, _ = read_csv(data, str(path))
-    head = [title.strip().casefold() for title in next(rows, (0, []))[1]]
+    rows = (row.cells for row in read_csv(data, str(path)).rows)
+    head = [title.strip().casefold() for title in next(rows, [])]
     if not {"id", "field", "models read"} <= set(head):
         return None
     fields: dict[str, list[FoundField]] = defaultdict(list)
-    for _, cells in rows:
-        found = dict(zip(head, map(as_it_was, cells), strict=False))
-        if found["id"] and found.get("field"):
+    for cells in rows:
+        found = dict(zip(head, cells, strict=False))
+        if found.get("id") and found.get("field"):
             agreement = found.get("agreement", "").replace(" of ", "/")  # in no language
             said = filter(None, (agreement, found.get("makers")))
             fields[found["id"]].append(

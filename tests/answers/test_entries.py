@@ -38,7 +38,7 @@ cards, anything, pages = EntryReader(CARD), EntryReader(None), EntryReader(PAGE)
         ({"text": "{}"}, {"text": "{}"}),
         ({"text": ""}, {"text": ""}),
         ({"prediction": [1], "text": "[1]"}, {"prediction": [1], "text": "[1]"}),
-        ({"text": "{}", "title": "not the answer's"}, {"text": "{}"}),
+        ({"text": "beside it", "title": "A"}, {"prediction": {"title": "A"}}),
         ({"title": "A", "model": "m", "note": 1}, {"prediction": {"title": "A", "note": 1}}),
         ({"publication.year": 1924}, {"prediction": {"publication": {"year": 1924}}}),
         ({"error": "timeout"}, {"error": "timeout", "prediction": None}),

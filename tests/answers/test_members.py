@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from helpers.small_disk import FORMS, small_disk
 
-from hdbench.answers.files import decompress, write_as_lines
+from hdbench.answers.files import unpack
 from hdbench.answers.members import Folder, Zip
 from hdbench.errors import HdbenchError
 
@@ -221,15 +221,14 @@ def test_a_full_disk_is_not_told_as_a_damaged_file(tmp_path, form):
         packed.write(lines)
     members = Zip(tmp_path / "a.zip", "a.zip")
     with small_disk(tmp_path / "disk", form) as disk:
-        target = disk.folder / "a"
         disk.fill()
-        for unpack in (
+        for unpacked in (
             lambda: members.unpacked("a.jsonl", disk.folder),
-            lambda: write_as_lines(tmp_path / "a.parquet", target, "a.parquet"),
-            lambda: decompress(tmp_path / "a.zst", target, "a.zst", "zstd"),
+            lambda: unpack(tmp_path / "a.parquet", "a.parquet", disk.folder),
+            lambda: unpack(tmp_path / "a.zst", "a.zst", disk.folder),
         ):
             with pytest.raises(HdbenchError, match=r"cannot be unpacked: .*: make room"):
-                unpack()
+                unpacked()
     members.close()
 
 

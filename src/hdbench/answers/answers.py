@@ -7,7 +7,7 @@ from typing import Any, Self
 from hdbench.answers import ReadAs
 from hdbench.answers.answer import Answer, WrittenAnswer, number_of_values
 from hdbench.answers.cells import structured
-from hdbench.answers.container import AnswerPlace, Container
+from hdbench.answers.container import Container
 from hdbench.answers.entries import shown
 from hdbench.answers.field_paths import FieldNames
 from hdbench.answers.ids import match_ids
@@ -68,13 +68,12 @@ class AnswerReader:
         self.read_as = read_as
         self._most, self._values = most_values, 0
 
-    def answer(self, item_id: str, fields: WrittenAnswer | None, where: object) -> Answer:
+    def answer(self, item_id: str, fields: WrittenAnswer | None) -> Answer:
         """Return the answer to an item; `unanswered` if there is none.
 
         Args:
             item_id: the item.
             fields: the answer as its file has it.
-            where: its place, for messages.
 
         Raises:
             HdbenchError: the answers so far have more values than allowed.
@@ -88,7 +87,7 @@ class AnswerReader:
                 raise HdbenchError(
                     "{place}: up to here the answers have more than {most:,} fields, too many to "
                     "show: use hdbench score",
-                    place=where,
+                    place=item_id,
                     most=self._most,
                 )
         return Answer(  # three times as fast as to replace
@@ -141,7 +140,6 @@ class Answers:
         benchmark: its name, for messages.
         schema: what an answer looks like.
         left_out: ids in the file that are not the benchmark's, and do not count.
-        most_values: the maximum number of values in all answers; None is any number.
 
     Attributes:
         number: how many items there are.
@@ -162,14 +160,13 @@ class Answers:
         schema: AnswerSchema | None,
         *,
         left_out: Collection[str] = (),
-        most_values: int | None = None,
     ) -> None:
         self._container = container
         keys = container.runs[run]
         if left_out:
             keys = {item_id: key for item_id, key in keys.items() if item_id not in left_out}
         self._keys = keys
-        self.reader = AnswerReader(schema, most_values=most_values)
+        self.reader = AnswerReader(schema)
         self._renamed, self.differences, unknown, self.number, several = match_ids(self._keys, ids)
         if unknown:
             raise UnknownIdsError(
@@ -194,10 +191,7 @@ class Answers:
         Raises:
             HdbenchError: it cannot be loaded, or the answers so far have more values than allowed.
         """
-        key = self.key(item_id)
-        fields = None if key is None else self._container.load(key)
-        place = AnswerPlace(self._container.where, key)
-        return (reader or self.reader).answer(item_id, fields, place)
+        return (reader or self.reader).answer(item_id, self.written(item_id))
 
     def key(self, item_id: str) -> Any:
         """Return the key of the answer to an item in its container; None if there is none."""

@@ -1,7 +1,6 @@
 """One answer, as people write it in JSON: which key means what."""
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -33,6 +32,12 @@ REASONING = frozenset({"reasoning", "reasoning_content", "thinking", "thoughts"}
 """Fields of a server's response, or of a wrapper, with thoughts in them, which are no answer."""
 
 
+_BATCH_IDS = frozenset({"custom_id", "key", "recordId"})
+_REPLIES = ("response", "result", "modelOutput")
+_WITHIN = ("output", "message", "content", "parts", "text", "generation", "outputText")
+"""Keys of a reply below which texts are, whichever server wrote it."""
+
+
 def batch_answer(line: dict[str, Any]) -> WrittenAnswer | None:
     """Return the answer in a line of OpenAI, Mistral, Anthropic, Gemini or Bedrock; else None.
 
@@ -46,20 +51,43 @@ def batch_answer(line: dict[str, Any]) -> WrittenAnswer | None:
         >>> batch_answer({"custom_id": "8", "result": {"type": "expired"}})
         {'prediction': None, 'error': 'expired'}
     """
-    if "custom_id" in line and ("response" in line or "error" in line):
-        response = line.get("response") or {}
-        reply = response.get("body") if isinstance(response, dict) else None
-    elif "custom_id" in line and isinstance(line.get("result"), dict):
-        result = line["result"]
-        reply = result.get("message")
-        line = {"error": result.get("error") or result.get("type")} if reply is None else {}
-    elif "key" in line and ("response" in line or "error" in line):
-        reply = line.get("response")
-    elif "recordId" in line:
-        reply = line.get("modelOutput")
-    else:
+    outer: dict[str, Any] = next(
+        (line[key] for key in _REPLIES if isinstance(line.get(key), dict)), {}
+    )
+    if _BATCH_IDS.isdisjoint(line) or not (outer or line.get("error")):
         return None
-    return _answer(reply if isinstance(reply, dict) else {}, line.get("error"))
+    inner = (outer[key] for key in ("body", "message") if isinstance(outer.get(key), dict))
+    reply = next(inner, outer)
+    choices = reply.get("choices") or reply.get("candidates")
+    message = choices[0] if isinstance(choices, list) and isinstance(choices[0], dict) else reply
+    parts = list(_parts(message))
+    text = "".join(text for text, is_said in parts if is_said)
+    error = line.get("error") or outer.get("error") or reply.get("error")
+    if not text.strip() and not error:
+        is_over = outer.get("type") in ("expired", "canceled")
+        thoughts = ONLY_REASONING if any(not is_said for _, is_said in parts) else "empty"
+        error = outer["type"] if is_over else thoughts
+    answer: WrittenAnswer = {"text": text} if text.strip() else {"prediction": None}
+    answer |= about({"usage": reply.get("usage", reply.get("usageMetadata")), "error": error})
+    for key in ("finish_reason", "finishReason", "stop_reason"):
+        if isinstance(message.get(key), str):
+            answer["finish_reason"] = message[key]
+    return answer
+
+
+def _parts(node: Any, *, is_said: bool = True) -> Iterator[tuple[str, bool]]:
+    """Yield the texts in a reply, and whether the model said it, rather than thought it."""
+    if isinstance(node, str):
+        yield node, is_said
+    elif isinstance(node, list):
+        for part in node:
+            yield from _parts(part, is_said=is_said)
+    elif isinstance(node, dict):
+        is_thought = node.get("thought") is True or node.get("type") in ("thinking", "reasoning")
+        for key in REASONING & node.keys():
+            yield from _parts(node[key], is_said=False)
+        for key in _WITHIN:
+            yield from _parts(node.get(key), is_said=is_said and not is_thought)
 
 
 def tokens_of(*places: Any) -> dict[str, int]:
@@ -77,66 +105,6 @@ def tokens_of(*places: Any) -> dict[str, int]:
                     if type(count) is int and 0 <= count < MAX_NUMBER:
                         tokens.setdefault(name, count)
     return tokens
-
-
-def _answer(reply: dict[str, Any], error: Any) -> WrittenAnswer:
-    """Return the answer in a server's reply."""
-    answer: WrittenAnswer = {}
-    message = _one_of(reply, "choices") or _one_of(reply, "candidates") or reply
-    parts = list(_parts(message))
-    text = "".join(part["text"] for part in parts if _is_said(part))
-    if text.strip():
-        answer["text"] = text
-    else:
-        answer["prediction"] = None
-    if tokens := tokens_of(reply.get("usage"), reply.get("usageMetadata")):
-        answer["tokens"] = tokens
-    reasons = (message.get(key) for key in ("finish_reason", "finishReason", "stop_reason"))
-    reason = next((reason for reason in reasons if isinstance(reason, str)), None)
-    if reason:
-        answer["finish_reason"] = reason
-    error = error or reply.get("error")
-    if error is None and "text" not in answer:
-        error = ONLY_REASONING if _has_reasoning(message, parts) else "empty"
-    if error is not None:
-        answer["error"] = error if isinstance(error, str) else json.dumps(error, ensure_ascii=False)
-    return answer
-
-
-def _one_of(reply: dict[str, Any], key: str) -> dict[str, Any] | None:
-    listed = reply.get(key)
-    first = listed[0] if isinstance(listed, list) and listed else None
-    return first if isinstance(first, dict) else None
-
-
-def _parts(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the parts of a message that may have text, whichever server wrote it."""
-    output = message.get("output")
-    if isinstance(output, list):  # OpenAI's Responses
-        for part in output:
-            if isinstance(part, dict) and part.get("type") == "message":
-                yield from _parts(part)
-        return
-    inner = message.get("message") or (output.get("message") if isinstance(output, dict) else None)
-    content = inner if isinstance(inner, dict) else message
-    found = content.get("content", content.get("generation", content.get("outputText")))
-    if isinstance(found, dict):
-        found = found.get("parts")
-    if isinstance(found, str):
-        yield {"text": found}
-    elif isinstance(found, list):
-        yield from (part for part in found if isinstance(part, dict))
-
-
-def _is_said(part: dict[str, Any]) -> bool:
-    is_thought = part.get("thought") is True or part.get("type") in ("thinking", "reasoning")
-    return isinstance(part.get("text"), str) and not is_thought
-
-
-def _has_reasoning(message: dict[str, Any], parts: list[dict[str, Any]]) -> bool:
-    inner = message.get("message")
-    spoken = inner if isinstance(inner, dict) else message
-    return any(spoken.get(key) for key in REASONING) or any(not _is_said(part) for part in parts)
 
 
 ABOUT = frozenset(
@@ -160,9 +128,6 @@ CONTENTS = (
 
 IDS = ("custom_id", "recordId", "id", "sha256", "key")
 """Keys of an item's id. A line of a batch service has one of its own under `id`, too."""
-
-_ID = re.compile(r"(?:\w{1,20}[_ -])?_?(?i:id|ident|identifier|kennung|signatur)|[a-z]{1,20}I[dD]")
-"""A key that somebody may have meant for the id."""
 
 MAX_DOTS = 10
 """Maximum number of dots in a field's name that make nested objects."""
@@ -210,7 +175,6 @@ class EntryReader:
                 '{place}: needs an "id" that is a text in quotes, as in the dataset{almost}; '
                 "it has: {has}",
                 place=where,
-                almost=almost_id(entry),
                 has=shown(sorted(entry)),
             )
         return value
@@ -237,8 +201,7 @@ class EntryReader:
         fields = about(entry)
         if "prediction" in entry:
             fields["prediction"] = entry["prediction"]
-        key = self.content_key(entry)
-        if key is not None:
+        if key := self._content_key(entry):
             content = entry[key]
             fields |= {"text": content} if isinstance(content, str) else {"prediction": content}
         if entry.get("reasoning_content") and is_empty([*map(fields.get, ("prediction", "text"))]):
@@ -248,11 +211,7 @@ class EntryReader:
         record = {
             key: value for key, value in entry.items() if key not in ABOUT or key in self._fields
         }
-        if any(self._is_field(key) for key in record):
-            fields["prediction"] = None if is_empty(record) else nested(record, self._names)
-        elif not record:
-            fields["prediction"] = None
-        else:
+        if record and not self.is_record(record):
             raise HdbenchError(
                 '{place}: needs "prediction" or a "text" in quotes, or the fields of an answer '
                 "({fields}); it has: {has}",
@@ -260,18 +219,20 @@ class EntryReader:
                 fields=shown(sorted(self._names)),
                 has=shown(sorted(entry)),
             )
+        fields["prediction"] = None if is_empty(record) else nested(record, self._names)
         return fields
 
-    def content_key(self, entry: dict[str, Any]) -> str | None:
+    def _content_key(self, entry: dict[str, Any]) -> str | None:
         """Return the key under which an answer stands besides `prediction`; None without.
 
-        A key that is a field of the records is one only if no other field stands beside it.
+        Where fields of the record stand beside it, and no `prediction`, it is a field or a remark.
         """
-        for key in CONTENTS if not entry.keys().isdisjoint(CONTENTS) else ():
-            kinds = str | dict if "prediction" not in entry and key != "text" else str
-            is_field = key in self._fields and len(self._fields & entry.keys()) > 1
-            if isinstance(entry.get(key), kinds) and ("prediction" in entry or not is_field):
-                return key
+        has_prediction = "prediction" in entry
+        kinds = str if has_prediction else str | dict
+        for key in CONTENTS:
+            if isinstance(entry.get(key), kinds):
+                beside = self._fields & entry.keys() - {key}
+                return key if has_prediction or not beside else None
         return None
 
     def answer(self, value: Any, item_id: str, where: str) -> WrittenAnswer:
@@ -301,54 +262,46 @@ class EntryReader:
                 kind=kind,
             )
         own_id = given_id(value)
-        if self.is_entry(value):
-            if own_id is not None and str(own_id) != item_id:
-                raise HdbenchError(
-                    '{place}: it says "id": {named!r}, but stands under {id!r}: give both the '
-                    "same id",
-                    place=where,
-                    named=str(own_id)[:100],
-                    id=item_id,
-                )
-            return self.entry(value, where)
-        if own_id is not None and str(own_id) == item_id and not {"id", "sha256"} & self._names:
-            return self.entry(value, where)
-        return {"prediction": nested(value, self._names)}
+        is_other = own_id is not None and str(own_id) != item_id
+        has_id = own_id is not None and self._names.isdisjoint(("id", "sha256"))
+        if not self.is_entry(value) and (is_other or not has_id):
+            return {"prediction": nested(value, self._names)}
+        if is_other:
+            raise HdbenchError(
+                '{place}: it says "id": {named!r}, but stands under {id!r}: give both the same id',
+                place=where,
+                named=str(own_id)[:100],
+                id=item_id,
+            )
+        return self.entry(value, where)
 
     def is_entry(self, value: dict[str, Any]) -> bool:
         """Return whether an object is an entry, rather than a record or the row of a table."""
         if "prediction" in value:
             return "prediction" not in self._fields
-        if (key := self.content_key(value)) is not None:
-            return not (self._fields - {key}) & value.keys()
         has_none = not value.keys().isdisjoint(("error", "reasoning_content"))
-        return batch_answer(value) is not None or (has_none and value.keys() <= ABOUT)
+        return (
+            self._content_key(value) is not None
+            or (has_none and value.keys() <= ABOUT)
+            or batch_answer(value) is not None
+        )
 
-    def is_row(self, value: dict[str, Any]) -> bool:
-        """Return whether an object is a row of a table: it has other keys, and is no entry."""
-        return not self.is_entry(value) and not value.keys() <= ABOUT
+    def are_rows(self, values: Iterable[dict[str, Any]]) -> bool:
+        """Return whether objects are the rows of a table: the first one that tells, is.
+
+        A row is no entry, and has keys that are not in `ABOUT`.
+        """
+        for value in values:
+            is_entry = self.is_entry(value)
+            if is_entry and not value.get("error"):
+                return False
+            if not is_entry and not value.keys() <= ABOUT:
+                return True
+        return False
 
     def is_record(self, value: dict[str, Any]) -> bool:
         """Return whether an object has fields of a record, and so is not a map of ids."""
-        return any(self._is_field(key) for key in value)
-
-    def _is_field(self, key: str) -> bool:
-        return key in self._fields or key.partition(".")[0] in self._names
-
-
-def almost_id(entry: dict[str, Any]) -> Message:
-    """Return the part of a message that names the key probably meant for the id, if there is one.
-
-    Example:
-        >>> almost_id({"ID": "0001", "prediction": {}})
-        ': rename "ID" to "id"'
-        >>> almost_id({"title": "Stellingen", "year": 1924})
-        ''
-    """
-    near = sorted(filter(_ID.fullmatch, entry), key=lambda key: key.casefold() != "id")
-    if not near or "id" in entry:
-        return Message("")
-    return Message(': rename "{key}" to "id"', key=near[0][:40])
+        return any(key in self._fields or key.partition(".")[0] in self._names for key in value)
 
 
 def given_id(entry: dict[str, Any]) -> Any:

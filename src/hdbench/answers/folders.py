@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from hdbench.answers.page_text.reading import read_page_text
 from hdbench.answers.plain_text import PAGE_BREAK
 from hdbench.answers.schema import AnswerSchema
 from hdbench.common.bounds import MAX_OUTER
-from hdbench.common.jsonio import UNIQUE, parse_file, parse_json
+from hdbench.common.jsonio import UNIQUE, parse_file, parse_json, parse_line
 from hdbench.common.regular_files import by_numbers
 from hdbench.errors import HdbenchError, Message
 
@@ -27,7 +27,6 @@ RUN_FILE = "run.json"
 """The file that says what the run in a folder is."""
 
 _REQUEST = re.compile(r"request_([^_]+)_(.+)\.json", re.IGNORECASE | re.DOTALL)
-_OF_REQUEST = frozenset({"text", "parsed", "response_text"})
 
 
 def answers_files(members: Members, schema: AnswerSchema | None) -> list[str]:
@@ -75,8 +74,7 @@ def _holds_many(members: Members, name: str, schema: AnswerSchema | None) -> boo
     reader = EntryReader(schema)
     if not isinstance(value, dict):
         return isinstance(value, list)
-    is_one = not value or reader.is_entry(value) or reader.is_record(value)
-    return not is_one and all(isinstance(entry, dict | str | None) for entry in value.values())
+    return bool(value) and not (reader.is_entry(value) or reader.is_record(value))
 
 
 def open_items(
@@ -102,8 +100,7 @@ def open_items(
     if not members.names:
         members = _pages_within(members) or members
     requests = {name: match for name in members.names if (match := _REQUEST.fullmatch(name))}
-    runs = sorted({match[1] for match in requests.values()})
-    if len(runs) > 1:
+    if len(runs := sorted({match[1] for match in requests.values()})) > 1:
         raise HdbenchError(
             "{place}: holds requests of the runs {first} and {second}: keep each run in a folder "
             "of its own",
@@ -111,23 +108,16 @@ def open_items(
             first=runs[0],
             second=runs[1],
         )
-    names = list(requests) or members.names
-    ids: dict[str, tuple[str, ...]] = {}
+    names = requests or members.names
+    ids: dict[str, list[str]] = {}
     forms = set(map(plain_form, items))
-    for name in names:
+    for name in sorted(names, key=str.lower):  # of an item, the JSON first
         item_id = requests[name][2] if requests else stem_of(name)
         if forms and name.lower().endswith(PAGE_ENDINGS) and plain_form(item_id) not in forms:
             place = members.place(name)
             image = read_page_text(members.read(name), place).pages[0].image or ""
             item_id = image if plain_form(image) in forms else item_id
-        first = ids.get(item_id, ())
-        if any(other.lower() == name.lower() for other in first):
-            raise HdbenchError(
-                "{place}: a second answer for id {id!r}: keep one",
-                place=members.place(name),
-                id=item_id,
-            )
-        ids[item_id] = tuple(sorted((*first, name), key=str.lower))  # the JSON first
+        ids.setdefault(item_id, []).append(name)
     if not ids:
         raise HdbenchError(
             "{place}: no answers here: they must be in files <id>.json or <id>.txt; it holds "
@@ -135,14 +125,22 @@ def open_items(
             place=members.name,
             other=shown(members.others),
         )
-    others = [*members.others, *(set(members.names) - {*names, "scoring.json"})]
     load = ItemLoader(members, schema)
-    return Container(
-        {None: ids},
-        _passed_over(members, others),
-        load.request if requests else load.item,
-        lambda key: members.place(key[0]),
+    container = Container(
+        load.request if requests else load.item, lambda key: members.place(key[0])
     )
+    container.runs[None] = ids
+    if others := {*members.others, *members.names} - {*names, "scoring.json"}:
+        container.notes.append(
+            Message(
+                "{place}: files passed over: {count}, such as {first}; answers are in .json or "
+                ".txt",
+                place=members.name,
+                count=len(others),
+                first=min(others),
+            )
+        )
+    return container
 
 
 def _pages_within(members: Members) -> Members | None:
@@ -164,37 +162,28 @@ class ItemLoader:
         self._members = members
         self._reader = EntryReader(schema)
 
-    def item(self, names: tuple[str, ...]) -> WrittenAnswer:
+    def item(self, names: Sequence[str]) -> WrittenAnswer:
         """Return an answer from the files that it is in."""
         fields: WrittenAnswer = {}
         for name in names:
-            place = self._members.place(name)
-            answer = self._reader.answer(self._value(name, place), stem_of(name), place)
-            if fields.keys() & answer.keys() & {"text"}:
-                raise HdbenchError("{place}: a second text of this answer: keep one", place=place)
+            place, raw, ending = self._members.place(name), self._members.read(name), name.lower()
+            if ending.endswith(PAGE_ENDINGS):
+                value = PAGE_BREAK.join(page.text for page in read_page_text(raw, place).pages)
+            else:
+                value = decode(raw, place)
+                value = _json_or_text(value, place) if ending.endswith(".json") else value
+            answer = self._reader.answer(value, stem_of(name), place)
+            if fields.keys() & answer.keys() & {"prediction", "text"}:
+                raise HdbenchError("{place}: a second answer for its id: keep one", place=place)
             fields |= answer
-            if name.lower().endswith(".md"):
+            if ending.endswith(".md"):
                 fields["markdown"] = True
         return fields
 
-    def request(self, names: tuple[str, ...]) -> WrittenAnswer:
+    def request(self, names: Sequence[str]) -> WrittenAnswer:
         """Return an answer from the file of a request."""
         place = self._members.place(names[0])
-        request = parse_file(decode(self._members.read(names[0]), place), place)
-        if not isinstance(request, dict) or _OF_REQUEST.isdisjoint(request):
-            raise HdbenchError(
-                '{place}: not a request of the framework: it has neither "text" nor '
-                '"response_text"',
-                place=place,
-            )
-        return request_fields(request)
-
-    def _value(self, name: str, place: str) -> Any:
-        raw, ending = self._members.read(name), name.lower()
-        if ending.endswith(PAGE_ENDINGS):
-            return PAGE_BREAK.join(page.text for page in read_page_text(raw, place).pages)
-        text = decode(raw, place)
-        return text if ending.endswith((".txt", ".md")) else _json_or_text(text, place)
+        return request_fields(parse_line(self._members.read(names[0]), place, UNIQUE))
 
 
 def request_fields(request: dict[str, Any]) -> WrittenAnswer:
@@ -229,19 +218,6 @@ def _json_or_text(text: str, place: str) -> Any:
         return text
     except ValueError as error:
         raise HdbenchError("{place}: not usable JSON: {why}", place=place, why=error) from error
-
-
-def _passed_over(members: Members, others: list[str]) -> list[Message]:
-    if not others:
-        return []
-    return [
-        Message(
-            "{place}: files passed over: {count}, such as {first}; answers are in .json or .txt",
-            place=members.name,
-            count=len(others),
-            first=min(others),
-        )
-    ]
 
 
 _PART = re.compile(r"part-0*([1-9][0-9]{0,4})-of-([1-9][0-9]{0,4})")

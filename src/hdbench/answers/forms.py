@@ -1,7 +1,6 @@
 """The forms in which files hold answers: `FORMS`, and how a file is known by its first bytes."""
 
 import codecs
-import shutil
 from pathlib import Path
 
 from hdbench.common.bounds import MAX_WHOLE
@@ -54,8 +53,6 @@ BINARY = 32
 HEAD = 2**16
 """Number of bytes by which a file is recognized; white space before them is skipped."""
 
-GZIP = b"\x1f\x8b"
-ZSTANDARD = b"\x28\xb5\x2f\xfd"
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
 _OTHERS = {
@@ -176,30 +173,6 @@ def decode(raw: bytes, where: str) -> str:
             place=where,
             line=line,
             column=column,
-        ) from error
-
-
-def write_as_utf8(source: Path, target: Path, name: str) -> None:
-    """Rewrite a UTF-16 file as UTF-8, one block at a time.
-
-    Args:
-        source: the file, with its byte order mark.
-        target: where the new one goes.
-        name: what messages call the file.
-
-    Raises:
-        HdbenchError: it is not UTF-16 throughout.
-    """
-    try:
-        with (
-            source.open(encoding="utf-16", newline="") as file,
-            target.open("w", encoding="utf-8", newline="") as out,
-        ):
-            shutil.copyfileobj(file, out)
-    except UnicodeError as error:
-        raise HdbenchError(
-            "{place}: not UTF-16 throughout, although it begins as UTF-16: save as UTF-8",
-            place=name,
         ) from error
 
 

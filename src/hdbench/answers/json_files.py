@@ -1,23 +1,15 @@
 """Files of answers in JSON: one entry per line, a list of entries, or an object id → answer."""
 
 import mmap
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple
 
 from hdbench.answers.answer import WrittenAnswer
-from hdbench.answers.container import (
-    AnswerEntry,
-    AnswerPlace,
-    AnswersSource,
-    Container,
-    held,
-    second_answer,
-)
-from hdbench.answers.entries import EntryReader, almost_id, given_id, is_empty
-from hdbench.answers.forms import decode, head_of, part_form, read_whole, without_mark
+from hdbench.answers.container import AnswerEntry, AnswersSource, Container
+from hdbench.answers.entries import EntryReader, given_id, is_empty
+from hdbench.answers.forms import decode, head_of, read_whole, without_mark
 from hdbench.answers.records import table_answers
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import rows_table
@@ -31,15 +23,14 @@ from hdbench.common.jsonio import (
     raw_lines,
     read_jsonl,
 )
-from hdbench.errors import HdbenchError, Message, os_reason
+from hdbench.common.os_errors import read_errors
+from hdbench.errors import HdbenchError, Message
 
 MAX_FILE = 2**48
 """Files are smaller than this, so that one number holds the file and the offset in it."""
 
-RESULT = (b"protocol", b"signature", b"unanswered", b"unparsable")
+_RESULT_KEYS = (b'"protocol"', b'"signature"', b'"unanswered"', b'"unparsable"')
 """Keys of every result that `hdbench score` writes; several results are in a list under `runs`."""
-
-_RESULT_KEYS = [re.compile(rb'"' + key + rb'"\s*:') for key in RESULT]
 
 
 class LinesFile(NamedTuple):
@@ -52,11 +43,6 @@ class LinesFile(NamedTuple):
 
     path: Path
     name: str
-
-
-def _may_name_model(raw: bytes) -> bool:
-    """Return whether a line may have the key `model`, perhaps with an escaped letter."""
-    return b'"model"' in raw or b"\\u006" in raw
 
 
 class AnswerLines:
@@ -74,40 +60,29 @@ class AnswerLines:
 
     def load(self, place: int) -> WrittenAnswer:
         """Return the answer in a line, as `Container.load` does."""
-        where = AnswerPlace(self.where, place)
-        return self.reader.entry(parse_line(self.raw(place), where, UNIQUE), where)
-
-    def about(self, raw: bytes, where: str) -> tuple[str, str | None]:
-        """Return the id and the model of a line; what is unusable is rejected at once."""
-        value = parse_line(raw, where, UNIQUE)
-        item_id = self.reader.id(value, where)
-        self.reader.entry(value, where)
-        return item_id, self.reader.model(value, where)
-
-    def raw(self, place: int) -> bytes:
-        """Return a line as it is in its file."""
-        number, offset = divmod(place, MAX_FILE)
+        raw = self._raw(place)
         try:
+            return self.reader.entry(parse_line(raw, "", UNIQUE), "")
+        except HdbenchError:
+            where = self.where(place)  # which takes long, and messages are rare
+            return self.reader.entry(parse_line(raw, where, UNIQUE), where)
+
+    def _raw(self, place: int) -> bytes:
+        number, offset = divmod(place, MAX_FILE)
+        with read_errors(self.files[number].name):
             if self._open is None or self._open[0] != number:
                 self.close()
                 self._open = number, self.files[number].path.open("rb")
             self._open[1].seek(offset)
             return self._open[1].readline(MAX_LINE)
-        except OSError as error:
-            name = self.files[number].name
-            raise HdbenchError(
-                "{place}: cannot be read: {why}", place=name, why=os_reason(error)
-            ) from error
 
     def where(self, place: int) -> str:
-        """Return the file and the line's number, counted only now, as messages are rare."""
+        """Return the file and the line's number."""
         number, offset = divmod(place, MAX_FILE)
-        lines = 1
         with self.files[number].path.open("rb") as file:
-            while offset and (block := file.read(min(offset, 2**20))):
-                lines += block.count(b"\n")
-                offset -= len(block)
-        return f"{self.files[number].name}:{lines}"
+            before = iter(lambda: file.read(min(offset - file.tell(), 2**20)), b"")
+            line = 1 + sum(block.count(b"\n") for block in before)
+        return f"{self.files[number].name}:{line}"
 
     def close(self) -> None:
         """Close the file that is open: one at a time, as a process may not open any number."""
@@ -137,78 +112,47 @@ def open_json(source: AnswersSource) -> Container:
         is_one = is_one_object(file) and path.stat().st_size <= MAX_WHOLE
     if not is_one and not without_mark(head_of(path)).startswith(b"["):
         return open_lines([LinesFile(path, name)], source)
-    try:
-        return _read_whole(source)
-    except HdbenchError:
-        if part_form(name) != "JSON Lines":
-            raise
-        return _read_lines([LinesFile(path, name)], source)  # says what is wrong with the line
+    return _read_whole(source)
 
 
 def open_lines(files: Sequence[LinesFile], source: AnswersSource) -> Container:
     """Return the answers in files of JSON Lines, or in the table whose rows these are.
 
+    Of answers, only the ids and the places of their lines are kept, so that those to a whole
+    catalogue fit. What is wrong with a line is said when its answer is loaded, and only what is
+    needed to know its id is parsed now.
+
     Args:
         files: the files in order, which together are one file of answers.
-        source: what else is known of them. If `all_are_loaded`, what is wrong with a line is said
-            when its answer is loaded, and only what is needed to know its id is parsed now.
+        source: what else is known of them.
 
     Raises:
-        HdbenchError: a line is unusable.
-    """
-    reader = EntryReader(source.schema)
-    if _first_row(files, reader):
-        rows = (
-            (f"{file.name}:{line.number}", line.value)
-            for file in files
-            for line in read_jsonl(file.path, name=file.name, decoder=UNIQUE)
-        )
-        return table_answers(rows_table(rows, files[0].name), source.schema, source.ids)
-    return _read_lines(files, source)
-
-
-def _read_lines(files: Sequence[LinesFile], source: AnswersSource) -> Container:
-    """Return the answers in files of JSON Lines, one entry per line.
-
-    Only the ids and the places of their lines are kept, so that the answers to a whole catalogue
-    fit.
-
-    Raises:
-        HdbenchError: a file cannot be read, there are no answers, a line is unusable, or a model
-            has two answers for an id; the message names the line.
+        HdbenchError: a file cannot be read, there are no answers, or a model has two answers for an
+            id; the message names the line.
     """
     lines = AnswerLines(files, source.schema)
-    runs: dict[str | None, dict[str, int]] = {}
+    if lines.reader.are_rows(value for _, value in _objects(files)):
+        return table_answers(rows_table(_objects(files), files[0].name), source.schema, source.ids)
+    container = Container(load=lines.load, where=lines.where)
+    container.closing.callback(lines.close)
     for number, (path, name) in enumerate(files):
         for line, offset, raw in raw_lines(path, name=name):
-            item_id = plain_id(raw) if source.all_are_loaded else None
-            model = None
-            if item_id is None or not item_id.strip() or _may_name_model(raw):
-                item_id, model = lines.about(raw, f"{name}:{line}")
-            ids = runs.setdefault(model, {})
-            place = number * MAX_FILE + offset
-            if ids.setdefault(item_id, place) != place:
-                raise second_answer(f"{name}:{line}", item_id, lines.where(ids[item_id]))
-    if not runs:
+            item_id, model = plain_id(raw), None
+            # The key `model` may have an escaped letter.
+            if not item_id or item_id.isspace() or b'"model"' in raw or b"\\u006" in raw:
+                where = f"{name}:{line}"
+                value = parse_line(raw, where, UNIQUE)
+                item_id, model = lines.reader.id(value, where), lines.reader.model(value, where)
+            container.add(model, item_id, number * MAX_FILE + offset)
+    if not container.runs:
         raise HdbenchError("{place}: no predictions in this file", place=files[0].name)
-    container = Container(runs, load=lines.load, where=lines.where)
-    container.closing.callback(lines.close)
     return container
 
 
-def _first_row(files: Sequence[LinesFile], reader: EntryReader) -> bool:
-    """Return whether the first line that tells is the row of a table, and not an answer."""
-    for path, _ in files:
-        for _, _, raw in raw_lines(path):
-            try:
-                value = parse_json(raw.decode("utf-8-sig"))
-            except ValueError:
-                return False
-            if not isinstance(value, dict) or (reader.is_entry(value) and "error" not in value):
-                return False
-            if reader.is_row(value):
-                return True
-    return False
+def _objects(files: Sequence[LinesFile]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for file in files:
+        for line in read_jsonl(file.path, name=file.name, decoder=UNIQUE):
+            yield f"{file.name}:{line.number}", line.value
 
 
 def is_result(path: Path) -> bool:
@@ -225,7 +169,7 @@ def is_result(path: Path) -> bool:
             if not is_one_object(file):
                 return False
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as raw:
-                return all(key.search(raw) for key in _RESULT_KEYS)
+                return all(raw.find(key) >= 0 for key in _RESULT_KEYS)
     except OSError:
         return False
 
@@ -252,45 +196,34 @@ def is_one_object(file: BinaryIO) -> bool:
 def _read_whole(source: AnswersSource) -> Container:
     """Return the answers in a list of entries or rows, or an object id → answer."""
     path, name = source.path, source.name
-    reader = EntryReader(source.schema)
+    reader, container = EntryReader(source.schema), Container()
     value = parse_file(decode(read_whole(path, name), name), name)
-    has_id = isinstance(value, dict) and isinstance(given_id(value), str | int)
-    if has_id:
+    if isinstance(value, dict) and isinstance(given_id(value), str | int):
         value = [value]
     if not value:
         raise HdbenchError("{place}: no predictions in this file", place=name)
-    if isinstance(value, dict):
-        if reader.is_entry(value) or reader.is_record(value):
-            raise HdbenchError(
-                '{place}: this is one answer, and has no id{almost}: add "id" to it, or put it '
-                "into a folder as <id>.json",
-                place=name,
-                almost=almost_id(value),
-            )
-        return held(_of_map(value, name, reader))
-    rows = objects_in(value, name)
-    if any(reader.is_row(entry) for _, entry in rows):
-        return table_answers(rows_table(rows, name), source.schema, source.ids)
-    return held(
-        (reader.model(entry, where), reader.id(entry, where), _held(reader, entry, where))
-        for where, entry in rows
-    )
-
-
-def _held(reader: EntryReader, entry: dict[str, Any], where: str) -> AnswerEntry:
-    return AnswerEntry(where, reader.entry(entry, where))
-
-
-def _of_map(
-    answers: dict[str, Any], name: str, reader: EntryReader
-) -> Iterator[tuple[str | None, str, AnswerEntry]]:
-    for item_id, answer in answers.items():
+    if isinstance(value, list):
+        rows = objects_in(value, name)
+        if reader.are_rows(value):
+            return table_answers(rows_table(rows, name), source.schema, source.ids)
+        for where, entry in rows:
+            answer = AnswerEntry(where, reader.entry(entry, where))
+            container.add(reader.model(entry, where), reader.id(entry, where), answer)
+        return container
+    if reader.is_entry(value) or reader.is_record(value):
+        raise HdbenchError(
+            '{place}: this is one answer, and has no id: add "id" to it, or put it into a '
+            "folder as <id>.json",
+            place=name,
+        )
+    for item_id, answer in value.items():
         where = f'{name}: "{item_id[:100]}"'
-        is_object = isinstance(answer, dict)
-        is_blank = is_object and is_empty(answer)  # an empty row of a table
+        has_model = isinstance(answer, dict) and reader.is_entry(answer)
+        model = reader.model(answer, where) if has_model else None
+        is_blank = isinstance(answer, dict) and is_empty(answer)  # as an empty row of a table
         fields = reader.answer(None if is_blank else answer, item_id, where)
-        model = reader.model(answer, where) if is_object and reader.is_entry(answer) else None
-        yield model, item_id, AnswerEntry(where, fields)
+        container.add(model, item_id, AnswerEntry(where, fields))
+    return container
 
 
 def objects_in(values: list[Any], name: str) -> list[tuple[str, dict[str, Any]]]:

@@ -18,7 +18,7 @@ from hdbench.answers.cells import (
     value_of,
 )
 from hdbench.answers.columns import KEY, LEFT_OUT, MappedColumn, check_places, propose
-from hdbench.answers.container import AnswerEntry, Container, held
+from hdbench.answers.container import AnswerEntry, Container
 from hdbench.answers.entries import ABOUT, CONTENTS, IDS, about, put, shown
 from hdbench.answers.field_paths import field_paths
 from hdbench.answers.page_text.boxes import Box
@@ -344,12 +344,14 @@ def table_answers(
         notes.append(Message("{place}: read as {columns}", place=table.name, columns=used))
     if not fields:  # what is not used beside the texts is not said
         columns = [column for column in columns if column.key]
-    answers: list[tuple[str | None, str, AnswerEntry]] = []
+    container = Container()
     for model, rows in _by_model(table, facts).items():
         truths = mapped(SourceTable(table.name, table.header, rows, []), columns)
         notes += truths.notes
-        answers += ((model, *answer) for answer in _answers(truths, facts, dict(rows)))
-    return held(answers, dict.fromkeys(notes))
+        for item_id, answer in _answers(truths, facts, dict(rows)):
+            container.add(model, item_id, answer)
+    container.notes += dict.fromkeys(notes)
+    return container
 
 
 def _facts(table: SourceTable, schema: AnswerSchema | None) -> dict[str, int]:

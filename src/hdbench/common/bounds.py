@@ -69,9 +69,6 @@ MAX_TAGS = 8_000_000
 MAX_ROWS = 2**20
 """Maximum number of rows: what a sheet of Excel can have."""
 
-MAX_GROUP_VALUES = 10 * MAX_CELLS
-"""Maximum number of values in a group of a Parquet file's rows, with those in lists."""
-
 MAX_EXCEL_CELL = 32_767
 """Maximum number of characters in a cell of Excel, counted in UTF-16."""
 

@@ -43,7 +43,6 @@ class RunAnswers:
         info: RunInfo | None,
         schema: AnswerSchema | None,
         container: Container,
-        bounds: Bounds,
         *,
         place: str,
     ) -> None:
@@ -53,7 +52,7 @@ class RunAnswers:
         self.models = list(container.runs)
         self.notes = container.notes
         self.left_out: frozenset[str] = frozenset()
-        self.container, self._bounds, self.place = container, bounds, place
+        self.container, self.place = container, place
 
     @classmethod
     @contextmanager
@@ -65,7 +64,6 @@ class RunAnswers:
         *,
         name: str | None = None,
         own_as_items: bool = False,
-        all_are_loaded: bool = False,
     ) -> Iterator["RunAnswers"]:
         """Open a run until the block ends.
 
@@ -76,7 +74,6 @@ class RunAnswers:
             name: what messages call a file of answers; by default its path.
             own_as_items: take own images for the benchmark's items that have the same ids. They
                 may have been asked with the prompt of another benchmark.
-            all_are_loaded: see `JsonLines`.
 
         Raises:
             HdbenchError: the answers are unusable, are to another benchmark, or have more models
@@ -95,11 +92,10 @@ class RunAnswers:
             )
         schema = benchmark.answer_schema(*(info.prompts if info else ()))
         if info is not None and not has_answers(path):
-            container = Container({None: {}})
+            container = Container()
+            container.runs[None] = {}
         else:
-            container = open_container(
-                path, schema, name=name, all_are_loaded=all_are_loaded, ids=benchmark.ids()
-            )
+            container = open_container(path, schema, name=name, ids=benchmark.ids())
         try:
             if bounds.models is not None and len(container.runs) > bounds.models:
                 raise HdbenchError(
@@ -109,7 +105,7 @@ class RunAnswers:
                     models=len(container.runs),
                     most=bounds.models,
                 )
-            run = cls(benchmark, info, schema, container, bounds, place=name or str(path))
+            run = cls(benchmark, info, schema, container, place=name or str(path))
             run.notes += part_notes(path)
             if own_as_items:
                 run._take_own_as_items(path)
@@ -171,5 +167,4 @@ class RunAnswers:
             name,
             self.schema,
             left_out=self.left_out,
-            most_values=self._bounds.values,
         )

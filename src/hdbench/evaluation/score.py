@@ -110,9 +110,7 @@ def score_loaded(
     rules = [_rules(loaded, each) for each in settings]
     path, bounds = Path(predictions), settings[0].bounds
     results: list[dict[str | None, Result]] = [{} for _ in settings]
-    opened = RunAnswers.opened(
-        path, loaded, bounds, name=name, own_as_items=True, all_are_loaded=True
-    )
+    opened = RunAnswers.opened(path, loaded, bounds, name=name, own_as_items=True)
     with opened as run:
         _check_run(path, run)
         answers = ScoredFile(path=name or str(predictions), sha256=answers_sha256(path))

@@ -163,11 +163,11 @@ def score_by_position(
     reader = AnswerReader(schema, ReadAs(as_given=not is_documented))
     collector, shared, answered = ScoreCollector(metric, details=details), SharedFields(), 0
     for position, (text, reference) in enumerate(zip(predictions, references, strict=True)):
-        value, place = json.loads(text), f"predictions[{position}]"
+        value = json.loads(text)
         written: WrittenAnswer = (
             {"text": value} if isinstance(value, str) else {"prediction": value}
         )
-        answer = reader.answer(str(position), written, place)
+        answer = reader.answer(str(position), written)
         truth = _reference(metric, position, reference)
         scored = collector.add(answer, prepare(metric, truth, f"references[{position}]"))
         if scored is not None and scored.coverage != "unanswered":

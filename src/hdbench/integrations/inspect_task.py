@@ -146,7 +146,9 @@ def answer_scorer(benchmark: str, protocol: str = "documented") -> Scorer:
 
     def score_text(item_id: str, position: int, truth: str, text: str) -> Score:
         entry = AnswerEntry(f"sample {item_id}", {"text": text})
-        answers = Answers(Container({None: {item_id: entry}}), None, [item_id], loaded.id, schema)
+        container = Container()
+        container.add(None, item_id, entry)
+        answers = Answers(container, None, [item_id], loaded.id, schema)
         answer = answers.take(item_id)
         prepared = prepare(rules, json.loads(truth), item_id)
         result = score_items(rules, [(answer, prepared)])

@@ -361,6 +361,8 @@ class RunList:
         schema, folder = self._collection.schema, self._collection.folder.name
         with closing(open_container(path, schema, name=name, ids=items)) as container:
             model = next(iter(container.runs))
+            for key in container.runs[model].values():
+                container.load(key)  # what is wrong with any is said now
             answers = Answers(container, model, items, folder, schema)
             view = RunView(
                 path,

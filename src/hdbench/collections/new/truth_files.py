@@ -57,7 +57,8 @@ def open_truth(
             raise HdbenchError(
                 "{place}: neither a file nor a folder: {accepted}", place=path, accepted=ACCEPTED
             )
-        path = unpack(path, path.name, Path(scratch))
+        if not _head(path).startswith(b"<"):  # which names its own encoding
+            path = unpack(path, path.name, Path(scratch))
         head = _head(path)
         start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
         is_marc = _LEADER.match(start) or path.suffix.lower() in (".mrc", ".marc")

@@ -122,7 +122,7 @@ def apply(plan: Plan, benchmark: Benchmark, plan_file: Path, out: Path, *, contr
         HdbenchError: the folder holds something else or was changed, or another process writes it;
             see also `decide`.
     """
-    opening = opened_runs(plan.runs, plan.fields, benchmark, plan_file, all_are_loaded=True)
+    opening = opened_runs(plan.runs, plan.fields, benchmark, plan_file)
     with opening as runs:
         learning = read_learning(plan, benchmark, plan_file)
         decision = decide(plan, benchmark, plan_file, learning=learning, runs=runs)

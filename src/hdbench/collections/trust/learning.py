@@ -237,7 +237,7 @@ def _record(
 
 def opened(plan: Plan, benchmark: Benchmark, plan_file: Path) -> AbstractContextManager[Runs]:
     """Open the runs of a plan, all of whose answers will be read."""
-    return opened_runs(plan.runs, plan.fields, benchmark, plan_file, all_are_loaded=True)
+    return opened_runs(plan.runs, plan.fields, benchmark, plan_file)
 
 
 def _described(

@@ -57,15 +57,12 @@ class Opened(NamedTuple):
 
 
 @contextmanager
-def opened_run(
-    path: Path, benchmark: Benchmark, *, all_are_loaded: bool = False
-) -> Iterator[Opened]:
+def opened_run(path: Path, benchmark: Benchmark) -> Iterator[Opened]:
     """Open a run of one model, until the block ends.
 
     Args:
         path: a file or folder of answers in any form, or a run folder.
         benchmark: the benchmark that it answers.
-        all_are_loaded: see `JsonLines`.
 
     Raises:
         HdbenchError: the run is missing or unusable, has answers of several models, or answers
@@ -73,7 +70,7 @@ def opened_run(
     """
     if not path.exists():
         raise HdbenchError("{place}: no such file or folder", place=path)
-    with RunAnswers.opened(path, benchmark, all_are_loaded=all_are_loaded) as run:
+    with RunAnswers.opened(path, benchmark) as run:
         if len(run.models) > 1:
             raise HdbenchError(
                 "{place}: has answers of {count} models: give one file for each model",
@@ -262,8 +259,6 @@ def opened_runs(
     paths: Sequence[str],
     benchmark: Benchmark,
     plan_file: Path,
-    *,
-    all_are_loaded: bool = False,
 ) -> Iterator[Runs]:
     """Open runs that a plan names, until the block ends.
 
@@ -273,7 +268,6 @@ def opened_runs(
         benchmark: the benchmark that they answer.
         plan_file: the plan's file; runs can be beside it if they are not below the working
             directory.
-        all_are_loaded: every answer will be read, see `JsonLines`.
 
     Raises:
         HdbenchError: a run is missing, differs from the one that the plan was made for, or does
@@ -285,7 +279,7 @@ def opened_runs(
         opened = []
         for run in planned:
             path = _current_path(run, plan_file)
-            opening = opened_run(path, benchmark, all_are_loaded=all_are_loaded)
+            opening = opened_run(path, benchmark)
             opened.append(stack.enter_context(opening))
         costs = [run.usd for run in opened if run.usd is not None]
         usd = fsum(costs) if len(costs) == len(opened) else None

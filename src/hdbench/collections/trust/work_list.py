@@ -434,9 +434,7 @@ class AppliedWorkList:
     def _opened_runs(self, benchmark: Benchmark, out: Path, plan_file: Path) -> Runs:
         # Runs lie beside the plan that was applied; the folder has a copy of it.
         beside = plan_file if plan_file.exists() else out / PLAN
-        opening = opened_runs(
-            self._plan.runs, self._plan.fields, benchmark, beside, all_are_loaded=True
-        )
+        opening = opened_runs(self._plan.runs, self._plan.fields, benchmark, beside)
         return self._open.enter_context(opening)
 
 

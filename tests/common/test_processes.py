@@ -111,7 +111,7 @@ def test_a_run_from_the_home_runs_nothing_of_the_folder(hostile, told):
         origin = url[: url.index("/", len("http://"))]
         begun = httpx.post(f"{url}runs/start", data=form, headers={"origin": origin}, timeout=300)
         assert begun.status_code == 303
-        until(lambda: any(run.is_whole for run in collection.run_views()), "the run")
+        until(lambda: any(run.is_whole for run in collection.runs.views()), "the run")
         server.terminate()
         server.wait(timeout=60)
 

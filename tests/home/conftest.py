@@ -4,8 +4,9 @@ import pytest
 from home.collections import make_collection
 from starlette.testclient import TestClient
 
-from hdbench.collections.home.app import Home, build_app
-from hdbench.collections.home.collection import key_of
+from hdbench.collections.home.app import build_app
+from hdbench.collections.home.folder import key_of
+from hdbench.collections.home.page import Home
 from hdbench.collections.home.recent import Recent
 
 

@@ -14,7 +14,7 @@ from home.collections import make_collection, write_scans
 from home.served import ServedHome
 from PIL import Image
 
-from hdbench.collections.home.collection import key_of
+from hdbench.collections.home.folder import key_of
 from hdbench.collections.truth.store import Store
 
 SHEET = "id;Titel;Jahr\nn1;Neu;1950\nc0;Anders;1\n"
@@ -27,7 +27,7 @@ def begin(client, at):
 
 def begin_new(client, place):
     """Begin a collection, and return its address."""
-    return begun(client, "/new", title="Cards", place=str(place))
+    return begun(client, "/new/begin", title="Cards", place=str(place))
 
 
 def begun(client, path, **form):

@@ -62,7 +62,7 @@ def wait_until_saved(page):
 def test_values_that_were_read_are_there(tmp_path, use_until_killed):
     cards = Cards(tmp_path, cards=60, truths=30)
     collection = opened(cards.folder)
-    runs = [run.path for run in collection.run_views()]
+    runs = [run.path for run in collection.runs.views()]
     collection.decisions.make(runs, PlanOptions(learn=60, verify=40, limit=0.1))
 
     def use(page):
@@ -76,9 +76,9 @@ def test_values_that_were_read_are_there(tmp_path, use_until_killed):
         return item, field
 
     saved = use_until_killed(cards.folder, "check/anna/", use)
-    plan = collection.decisions.view().plan
+    plan = collection.decisions.view().found
     checked = CheckedValues(collection.built)
-    readings = checked.readings(plan.hash())
+    readings = checked.readings(plan.hash)
     for item, field in saved:
         (reading,) = readings[item, field]
         assert (reading.by, reading.value) == ("anna", cards.truth(item)[field])

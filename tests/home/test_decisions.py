@@ -14,11 +14,12 @@ from home.collections import NAME, Cards, make_collection, read_values, write_sc
 from starlette.testclient import TestClient
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.collections.home.app import Home, build_app
-from hdbench.collections.home.collection import key_of, opened
+from hdbench.collections.home.app import build_app, said
+from hdbench.collections.home.collection import opened
+from hdbench.collections.home.folder import key_of
+from hdbench.collections.home.page import Home
 from hdbench.collections.home.pages.compare import report_page
 from hdbench.collections.home.recent import Recent
-from hdbench.collections.home.rendering import said
 from hdbench.collections.home.state import CollectionStage
 from hdbench.collections.trust.folder import WORK_LIST
 from hdbench.collections.trust.plan import PlanOptions, make_plan, write_plan
@@ -90,7 +91,7 @@ class Opened:
         add_events(self.collection.built, lines)
 
     def step(self):
-        return self.home.standing(self.collection).next_step
+        return self.collection.standing().next_step
 
     def button(self):
         return said(self.step().button, "en")
@@ -213,7 +214,7 @@ def test_runs_are_planned_in_the_order_of_their_ranks(cards):
     shown = cards.get("decide").text
     assert max(choices, key=shown.index) == choices[0]
     cards.plan()
-    assert "finch" in cards.collection.decisions.view().plan.runs[-1].name
+    assert "finch" in cards.collection.decisions.view().plan.plan.runs[-1].name
 
 
 def test_items_that_come_after_a_plan_are_not_part_of_it(cards, tmp_path):
@@ -252,14 +253,14 @@ def test_plan_that_a_command_made_counts_and_folder_moves(cards, tmp_path):
 def test_second_plan_has_a_folder_of_its_own(cards):
     cards.plan()
     cards.plan(learn="25")
-    assert cards.collection.decisions.view().plan.learn == 25
+    assert cards.collection.decisions.view().plan.plan.learn == 25
     folders = cards.folder.parent / "decisions"
     assert sorted(each.name for each in folders.iterdir()) == [NAME, f"{NAME}-2"]
 
 
 def test_changed_plan_is_said_and_other_pages_are_shown(cards):
     cards.plan()
-    file = cards.collection.decisions.view().plan_file
+    file = cards.collection.decisions.view().plan.file
     file.write_text(file.read_text().replace("limit: 0.1", "limit: 0.5"))
     page = cards.get("decide")
     assert page.status_code == 200
@@ -298,7 +299,7 @@ def test_where_nothing_can_be_accepted_reading_is_kept(cards):
     listed = cards.page("decide")
     assert f"0 of 400 values are accepted; {left} doubtful ones are left." in listed
     work = AppliedWorkList(
-        cards.collection.decisions.view().out / WORK_LIST, cards.collection.built
+        cards.collection.decisions.view().plan.out / WORK_LIST, cards.collection.built
     )
     assert min(map(int, work.items)) == 30
     assert sum(len(work.doubtful(item)) for item in work.items) == left
@@ -343,7 +344,7 @@ def test_what_comes_too_early_is_refused(cards):
     cards.plan()
     assert "are not read yet" in alert(cards.send("decide/learn"))
     with pytest.raises(HdbenchError, match="has not learned yet"):
-        cards.collection.decisions.apply(cards.collection.decisions.view(), 10)
+        cards.collection.decisions.apply(cards.collection.decisions.view().plan, 10)
 
 
 def put_into_own_records(cards, finished):
@@ -408,7 +409,7 @@ def test_mapping_is_chosen_and_files_are_plain_ones(cards):
     assert f"<dc:title>{truth['place']}</dc:title>" in written
     left = cards.get("finish/files/not_in_records.dc.xml.csv").text
     assert f"0000,year,{truth['year']},no place in the mapping" in left
-    finished = cards.collection.decisions.view().out / "finished"
+    finished = cards.collection.decisions.view().plan.out / "finished"
     put_into_own_records(cards, finished)
     kept = mapping.read_text()
     assert "description: '{author}'" in kept  # what was chosen for another form stays
@@ -436,7 +437,7 @@ def test_runs_are_of_the_items_that_a_plan_is_for(cards):
     cards.plan()
     with (cards.folder / "metadata.jsonl").open("a") as file:
         file.write('{"file_name": "images/new.png", "id": "new", "ground_truth": null}\n')
-    runs = opened(cards.folder).run_views()  # as after another start of the server
+    runs = opened(cards.folder).runs.views()  # as after another start of the server
     assert {(run.answered, run.items) for run in runs} == {(78, 80)}
     name, path = runs[0].path.name.removeprefix("cards_"), runs[0].path
     with pytest.raises(HdbenchError, match="a decision is planned"):

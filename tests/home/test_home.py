@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 from hdbench.collections.home import drafts, uploads
 from hdbench.collections.home import recent as recent_module
 from hdbench.collections.home.app import build_app
-from hdbench.collections.home.collection import key_of
+from hdbench.collections.home.folder import key_of
 from hdbench.collections.home.recent import Recent
 from hdbench.collections.truth.store import Store
 from hdbench.errors import HdbenchError
@@ -81,7 +81,7 @@ def test_collections_that_were_used_are_listed(client, at, folder):
 
 
 def begin(client, place, **form):
-    begun = send(client, "/new", title="Kästen 4", place=str(place), **form)
+    begun = send(client, "/new/begin", title="Kästen 4", place=str(place), **form)
     assert begun.status_code == 200, alert(begun)
     return str(begun.url).partition(client.base_url.path.rstrip("/"))[2]
 
@@ -192,9 +192,10 @@ def test_discarded_draft_leaves_nothing(client, tmp_path):
 
 def test_what_is_too_large_is_not_kept(client, at, folder, monkeypatch):
     monkeypatch.setattr(uploads, "MAX_UPLOAD", 1000)
+    before = list(folder.parent.iterdir())
     told = upload(client, f"{at}runs/upload", "a.jsonl", b"x" * 1001)
     assert (told.status_code, "larger than" in told.json()["error"]) == (400, True)
-    assert list((folder.parent / "runs").iterdir()) == []
+    assert list(folder.parent.iterdir()) == before
 
 
 @pytest.mark.parametrize("path", ["scans", "save"])

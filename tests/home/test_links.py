@@ -40,9 +40,7 @@ AVOIDED = {("plan", "decisions/cards"), ("plan", "decisions/cards/plan.yaml")}
 
 def planned(page):
     view = page.collection.decisions.view()
-    if view.plan is None:
-        raise HdbenchError("nothing is planned")
-    return view.plan, page.collection.decisions.dataset(), view.plan_file
+    return view.plan.plan, page.collection.decisions.dataset(), view.plan.file
 
 
 def enter(page):
@@ -72,7 +70,7 @@ def in_background(name, action, page, **fields):
 
 def applied(page):
     planned(page)
-    return page.collection.decisions.apply(page.collection.decisions.view(), 10)
+    return page.collection.decisions.apply(page.collection.decisions.view().plan, 10)
 
 
 def finished(page):

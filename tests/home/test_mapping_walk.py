@@ -8,7 +8,7 @@ from home.test_decisions import Opened
 from playwright.sync_api import expect
 from space.servers import free_port
 
-from hdbench.collections.home.collection import key_of
+from hdbench.collections.home.folder import key_of
 
 pytestmark = pytest.mark.nightly
 

@@ -96,7 +96,7 @@ def test_page_of_other_items_changes_none_of_them(tmp_path, browser, serve):
 def test_value_of_another_plan_is_not_saved(tmp_path, browser, serve):
     cards = Cards(tmp_path, cards=60, truths=30)
     collection = opened(cards.folder)
-    runs = [run.path for run in collection.run_views()]
+    runs = [run.path for run in collection.runs.views()]
     collection.decisions.make(runs, PlanOptions(learn=20, verify=40, limit=0.1, seed=1))
     home = serve(cards.folder)
     page = browser.new_page()
@@ -115,7 +115,7 @@ def test_value_of_another_plan_is_not_saved(tmp_path, browser, serve):
     is_saved(page)
     page.close()
     checked = CheckedValues(collection.built)
-    ((reading,),) = checked.readings(collection.decisions.view().plan_hash).values()
+    ((reading,),) = checked.readings(collection.decisions.view().plan.hash).values()
     assert (str(reading.value), reading.item) == ("1901", item)
 
 
@@ -149,7 +149,7 @@ def test_an_earlier_file_put_back_while_its_editor_is_open_is_refused(tmp_path, 
 def test_dataset_that_is_gone_is_not_begun_anew(tmp_path, browser, serve):
     cards = Cards(tmp_path, cards=60, truths=30)
     collection = opened(cards.folder)
-    runs = [run.path for run in collection.run_views()]
+    runs = [run.path for run in collection.runs.views()]
     collection.decisions.make(runs, PlanOptions(learn=20, verify=40, limit=0.1))
     home = serve(cards.folder)
     page = browser.new_page()

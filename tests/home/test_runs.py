@@ -30,7 +30,7 @@ def collection(tmp_path):
 
 
 def view(collection):
-    (run,) = collection.run_views()
+    (run,) = collection.runs.views()
     return run
 
 
@@ -109,7 +109,7 @@ def test_a_dropped_file_without_a_field_of_the_collection_is_refused(collection,
                 HdbenchError, match=r"given.jsonl: .* share no field .* colour, and"
             ):
                 collection.runs.add(given, "given.jsonl")
-            assert collection.run_views() == []
+            assert collection.runs.views() == []
         else:
             collection.runs.add(given, "given.jsonl")
             assert view(collection).answered == len(ids)
@@ -121,7 +121,7 @@ def test_run_that_cannot_begin_says_why(collection):
     assert not run.exists()
     assert "http://127.0.0.1:9/v1: nicht erreichbar" in view(collection).problem
     collection.runs.remove(run.name)
-    assert collection.run_views() == []
+    assert collection.runs.views() == []
 
 
 def test_run_file_of_a_stranger_stops_nothing(collection):

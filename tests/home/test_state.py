@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from home.collections import make_collection, write_run
 
+from hdbench.collections.home.app import said
 from hdbench.collections.home.collection import opened
-from hdbench.collections.home.rendering import said
 from hdbench.collections.home.state import CollectionStage, Decided, standing_of
 from hdbench.collections.truth.double import read_double
 from hdbench.collections.truth.store import Store
@@ -20,7 +20,7 @@ def english(text):
 
 def standing(collection, decided=NOTHING):
     return standing_of(
-        collection.progress(), len(collection.fields), collection.run_views(), decided
+        collection.progress(), len(collection.fields), collection.runs.views(), decided
     )
 
 
@@ -111,11 +111,11 @@ def test_other_runs_beside_the_collection_do_not_count(folder):
     write_run(folder.parent, "a")
     (folder.parent / "runs/letters_b.jsonl").write_text("{}")
     (folder.parent / "runs/cards_link.jsonl").symlink_to(folder.parent / "runs/cards_a.jsonl")
-    assert [run.name for run in opened(folder).run_views()] == ["cards_a.jsonl"]
+    assert [run.name for run in opened(folder).runs.views()] == ["cards_a.jsonl"]
 
 
 def test_damaged_run_says_why_and_does_not_count(folder):
     write_run(folder.parent, "a").write_text('{"id": "c0"')
-    (view,) = opened(folder).run_views()
+    (view,) = opened(folder).runs.views()
     assert "a.jsonl:1" in view.problem
     assert english(standing(opened(folder)).sentence).endswith("no model has read them.")

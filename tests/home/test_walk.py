@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from space.german import Walk
 from space.servers import free_port
 
-from hdbench.collections.home.collection import key_of
+from hdbench.collections.home.folder import key_of
 from hdbench.collections.truth.double import read_double
 from hdbench.collections.truth.store import Store
 

@@ -26,7 +26,7 @@ from PIL import Image
 from space.pages import done, report, still, upload
 from space.servers import APP, free_port, serving, wait_for_client
 
-from hdbench.collections.home.collection import key_of
+from hdbench.collections.home.folder import key_of
 from hdbench.collections.new.plan import CollectionRequest, make_plan, read_sources
 from hdbench.collections.new.writing import write_collection
 from hdbench.collections.trust.decision_page import write_decision_page

@@ -34,7 +34,8 @@ def command(
     with needed("space", "the home needs"):
         from hdbench.collections.home.app import serve_home  # noqa: PLC0415  Starlette is slow to import
 
-    from hdbench.collections.home.collection import key_of, opened  # noqa: PLC0415
+    from hdbench.collections.home.collection import opened  # noqa: PLC0415
+    from hdbench.collections.home.folder import key_of  # noqa: PLC0415
     from hdbench.collections.home.recent import Recent  # noqa: PLC0415
 
     recent, path = Recent(), ""

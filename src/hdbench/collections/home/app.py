@@ -1,10 +1,9 @@
 """The application: one server and one address for all collections of a person."""
 
-import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache, partial
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 from anyio import to_thread
@@ -22,8 +21,7 @@ from starlette.routing import BaseRoute, Mount, Route, Router
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from hdbench.collections.home.collection import Collection, key_of, opened
-from hdbench.collections.home.page import Act, HomePage, Visit
+from hdbench.collections.home.page import Act, EditedPage, Home, HomePage, Visit
 from hdbench.collections.home.pages import (
     audit,
     compare,
@@ -33,30 +31,20 @@ from hdbench.collections.home.pages import (
     item,
     runs,
     scans,
+    start,
     truth,
 )
 from hdbench.collections.home.recent import Recent
-from hdbench.collections.home.rendering import render
-from hdbench.collections.home.start import start_routes
-from hdbench.collections.home.state import CollectionState, standing_of
-from hdbench.collections.truth.server import (
-    FOLDER,
-    HEADERS,
-    HOME,
-    NOT_SAVED,
-    Edited,
-    guarded_app,
-    routes_of,
-    why_not,
-)
+from hdbench.collections.home.state import HomeText
+from hdbench.collections.home.uploads import UploadedFile, uploaded
+from hdbench.collections.truth.server import HEADERS, HOME, NOT_SAVED, guarded_app, why_not
 from hdbench.common.display.routes import shared_routes
 from hdbench.common.servers import serve_here
-from hdbench.common.texts import language_of, translated
-from hdbench.errors import HdbenchError, Message, without_folders
+from hdbench.common.templates import html_templates, sentence
+from hdbench.common.texts import Texts, grouped, language_of, translated
+from hdbench.errors import HdbenchError, Message, shortened, without_folders
 
-logger = logging.getLogger(__name__)
-
-PAGES: tuple[HomePage, ...] = (
+PAGES: Sequence[HomePage] = (
     scans.OVERVIEW,
     scans.PAGE,
     item.PAGE,
@@ -71,28 +59,18 @@ PAGES: tuple[HomePage, ...] = (
 )
 """The pages of a collection; the one without a name is the first."""
 
-
-EDITORS: Mapping[str, Callable[[Collection, str, str | None], Edited]] = {
-    truth.EDITOR: truth.editor,
-    truth.CORRECTING: truth.correcting_editor,
-    truth.SETTLING: truth.settling_page,
-    audit.AUDITED: audit.audit_page,
-    decide.CHECKING: decide.check_editor,
-    decide.CONTROLLING: decide.control_editor,
-    decide.WORKING: decide.work_editor,
-}
-"""Address in a collection → what opens what a person of some name edits there."""
-
-FILES: Sequence[tuple[str, str, Callable[[Collection, Request], Awaitable[Response]]]] = (
-    ("GET", "small/{n:number}", scans.thumbnail),
-    ("GET", "picture/{page:number}", item.picture),
-    ("POST", "runs/upload", runs.upload),
-    ("GET", "report/{run}/{file:path}", compare.report_file),
-    ("GET", "decide/page", decide.signed_page),
-    ("POST", "finish/upload/{kind}", finish.upload),
-    ("GET", "finish/files/{name}", finish.file),
+EDITED: Sequence[EditedPage] = (
+    truth.EDITOR,
+    truth.CORRECTING,
+    truth.SETTLING,
+    audit.AUDITED,
+    decide.CHECKING,
+    decide.CONTROLLING,
+    decide.WORKING,
 )
-"""Method, address in a collection, and what answers: files that come and go."""
+"""The pages on which people edit something of a collection."""
+
+TEXTS = Texts(Path(__file__).with_name("texts"))
 
 # The pages have forms, and only with this policy do requests of forms say where they come from.
 _HEADERS = HEADERS | {
@@ -114,285 +92,26 @@ class _Key(StringConvertor):
 register_url_convertor("key", _Key())
 
 
-class Home:
-    """All collections that a person has opened, for the browser of this machine.
-
-    Args:
-        recent: what is remembered of them.
-        language: the pages' language; None for the browser's.
-    """
-
-    def __init__(self, recent: Recent, language: str | None = None) -> None:
-        self.recent = recent
-        self.root = f"/{recent.token()}"
-        self.chosen_language = language
-        self._collections: dict[Path, Collection] = {}
-        self._edited: dict[tuple[str, ...], tuple[Edited, Router]] = {}
-        self._notes: dict[str, str] = {}
-        self._lock, self._editing = Lock(), Lock()
-
-    def close(self) -> None:
-        """Close all that is edited."""
-        for edited, _ in self._edited.values():
-            _close(edited)
-
-    def routes(self) -> list[BaseRoute]:
-        """Return the routes of all pages, behind the token."""
-        collection: list[BaseRoute] = []
-        for page in PAGES:
-            collection.append(Route(f"/{page.name}", partial(self._show, page)))
-            for name, act in page.forms.items():
-                path = f"/{page.name}/{name}" if page.name else f"/{name}"
-                answer = partial(self._act, page, act)
-                collection.append(Route(path, answer, methods=["POST"]))
-                collection.append(Route(path, partial(self._show, page)))
-        for method, path, answer_file in FILES:
-            endpoint = partial(self._file, answer_file)
-            collection.append(Route(f"/{path}", endpoint, methods=[method]))
-        for path in EDITORS:
-            collection.append(Route(f"/{path}", _with_slash))
-            collection.append(Mount(f"/{path}", app=_EditedPage(self, path)))
-        routes: list[BaseRoute] = [
-            *start_routes(self),
-            Mount("/static", StaticFiles(directory=_STATIC)),
-            Mount("/shared", routes=shared_routes()),
-            Route("/{key:key}", _with_slash),
-            Mount("/{key:key}", routes=collection),
-        ]
-        return [Mount(self.root, routes=routes)]
-
-    def collection(self, key: str) -> Collection:
-        """Return a collection that was opened before; in a thread, as it may read a lot.
-
-        Raises:
-            HdbenchError: there is none of that key, or it is no longer usable.
-        """
-        for name in self.recent.read().collections:
-            folder = Path(name)
-            if key_of(folder) == key:
-                if not folder.is_dir():
-                    raise HdbenchError(
-                        "{place}: no such folder: if it was moved, open it where it is now",
-                        place=folder,
-                    )
-                with self._lock:
-                    if folder not in self._collections:
-                        self._collections[folder] = opened(folder)
-                    return self._collections[folder]
-        raise HdbenchError("not one of the collections that were opened here")
-
-    def language(self, request: Request) -> str:
-        """Return the language of a page."""
-        return self.chosen_language or language_of(request.headers.get("accept-language"))
-
-    def standing(self, collection: Collection) -> CollectionState:
-        """Return where a collection stands, as its files say it now.
-
-        Raises:
-            HdbenchError: one of them cannot be read.
-        """
-        return standing_of(
-            collection.progress(),
-            len(collection.fields),
-            collection.run_views(),
-            collection.decisions.view(),
-        )
-
-    def edited(self, path: str, collection: Collection, name: str, *, anew: bool) -> Router:
-        """Return what answers for what a person edits, opened unless it is.
-
-        Args:
-            path: its address in the collection, one of `EDITORS`.
-            collection: the collection.
-            name: the person's name.
-            anew: whether it is opened again, so that it shows what the files say now.
-
-        Raises:
-            HdbenchError: it cannot be opened.
-        """
-        # What was drawn by another plan is another page.
-        key = (path, collection.key, name, collection.decisions.plan_hash())
-        with self._editing:
-            if anew and key in self._edited:
-                _close(self._edited.pop(key)[0])
-            if key not in self._edited:
-                edited = EDITORS[path](collection, name, self.chosen_language)
-                for note in edited.notes:
-                    logger.warning("%s", note)
-                self._edited[key] = edited, Router(routes_of(edited))
-            return self._edited[key][1]
-
-    async def page(
-        self, request: Request, template: str, make: Callable[[str], Mapping[str, Any]]
-    ) -> Response:
-        """Return a page, or one with the error in one line.
-
-        Args:
-            request: the request.
-            template: the name of its template.
-            make: returns the values for the template in a language; called in a thread.
-        """
-        language = self.language(request)
-
-        def made() -> Response:
-            try:
-                values = make(language)
-                text = render(template, language, self.root, **values)
-            except HdbenchError as error:
-                text = render("problem.html", language, self.root, error=error.message)
-                return HTMLResponse(text, 404)
-            return HTMLResponse(text, 400 if values.get("error") else 200)
-
-        return await to_thread.run_sync(made)
-
-    async def submitted(
-        self,
-        request: Request,
-        template: str,
-        act: Callable[[Mapping[str, str]], str],
-        show: Callable[[Mapping[str, str], str, str], Mapping[str, Any]],
-    ) -> Response:
-        """Do what a form asks for, and lead to the page that shows it.
-
-        Args:
-            request: the request.
-            template: the page of the form, which is shown again if it cannot be done.
-            act: does it by the form's fields, and returns the address behind the token; called in a
-                thread.
-            show: returns the values for the template by the fields, the error and the language.
-        """
-        if not _is_ours(request):
-            return Response("another origin", 403)
-        # Browsers end lines in forms with CR LF.
-        fields = (await request.form()).items()
-        form = {name: str(value).replace("\r\n", "\n") for name, value in fields}
-        try:
-            to = await to_thread.run_sync(act, form)
-        except HdbenchError as error:
-            return await self.page(request, template, partial(show, form, error.message))
-        return RedirectResponse(f"{self.root}/{to}", 303)
-
-    async def file(
-        self, answer: Callable[[Request], Awaitable[Response]], request: Request
-    ) -> Response:
-        """Return what answers a request of a script: a file that comes or goes, or the error."""
-        if request.method == "POST" and not _is_ours(request):
-            return Response("another origin", 403)
-        try:
-            return await answer(request)
-        except HdbenchError as error:
-            return JSONResponse({"error": why_not(error.message, request)}, 400)
-
-    async def _show(self, page: HomePage, request: Request) -> Response:
-        return await self.page(
-            request, _template(page), partial(self._values, page, request, {}, "")
-        )
-
-    def _values(
-        self, page: HomePage, request: Request, form: Mapping[str, str], error: str, language: str
-    ) -> Mapping[str, Any]:
-        """Return the values for the template of a collection's page."""
-        key = request.path_params["key"]
-        collection = self.collection(key)
-        visit = Visit(self, collection, language, dict(request.query_params), form)
-        # Pages that are open ask for parts of theirs, which show no note.
-        is_seen = request.headers.get("sec-fetch-mode", "navigate") == "navigate"
-        shown = page.show(visit)  # first: what it finds out may change where the collection stands
-        return {
-            "collection": collection,
-            "page": page.name,
-            "pages": [each.name for each in PAGES],
-            "title": collection.spec.title_in(language),
-            "standing": self.standing(collection),
-            "form": form,
-            "error": without_folders(error, collection.beside),
-            "note": "" if error or not is_seen else self._notes.pop(key, ""),
-            **shown,
-        }
-
-    async def _act(self, page: HomePage, act: Act, request: Request) -> Response:
-        """Do what a form of a collection's page asks for."""
-        key = request.path_params["key"]
-
-        def done(form: Mapping[str, str]) -> str:
-            collection = self.collection(key)
-            outcome = act(Visit(self, collection, self.language(request), {}, form))
-            if outcome.note:  # otherwise it is still that of a button that was pressed twice
-                self._notes[key] = outcome.note
-            return f"{key}/{page.name if outcome.to is None else outcome.to}"
-
-        return await self.submitted(
-            request, _template(page), done, partial(self._values, page, request)
-        )
-
-    async def _file(
-        self, answer: Callable[[Collection, Request], Awaitable[Response]], request: Request
-    ) -> Response:
-        async def answered(_: Request) -> Response:
-            collection = await to_thread.run_sync(self.collection, request.path_params["key"])
-            request.scope[FOLDER] = collection.beside
-            return await answer(collection, request)
-
-        return await self.file(answered, request)
-
-
-class _EditedPage:
-    """Pages on which people edit something of a collection, opened when they are asked for.
-
-    Args:
-        home: the home.
-        path: their address in a collection, one of `EDITORS`.
-    """
-
-    def __init__(self, home: Home, path: str) -> None:
-        self._home, self._path = home, path
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        request, home = Request(scope), self._home
-        is_page = request.url.path.endswith("/")  # and no request of its script
-        app: ASGIApp
-
-        def opened_page() -> Router:
-            collection = home.collection(request.path_params["key"])
-            return home.edited(self._path, collection, request.path_params["name"], anew=is_page)
-
-        try:
-            app = await to_thread.run_sync(opened_page)
-            scope[HOME] = f"{home.root}/{request.path_params['key']}/"
-        except HdbenchError as error:
-            # A page that is open keeps what was typed.
-            app = JSONResponse({"error": why_not(error.message, request)}, NOT_SAVED)
-            if is_page:
-                language = home.language(request)
-                text = render("problem.html", language, home.root, error=error.message)
-                app = HTMLResponse(text, 503)
-        await app(scope, receive, send)
-
-
-def _close(edited: Edited) -> None:
-    """Close what was edited; what cannot be written then is safe in the people's files."""
-    try:
-        edited.close()
-    except HdbenchError as error:
-        logger.warning("%s", error)
-
-
-def _is_ours(request: Request) -> bool:
-    """Return whether a request that changes something says that it comes from these pages."""
-    return request.headers.get("origin") == f"http://{request.headers.get('host')}"
-
-
 def build_app(home: Home) -> Starlette:
     """Return the application.
 
     Args:
         home: the home.
     """
-    app = guarded_app(home.routes(), _HEADERS)
+    collection: list[BaseRoute] = [*_routes(home, PAGES)]
+    for page in EDITED:
+        collection.append(Route(f"/{page.path}", _with_slash))
+        collection.append(Mount(f"/{page.path}", app=_Editing(home, page)))
+    routes = [
+        *_routes(home, start.PAGES),
+        Mount("/static", StaticFiles(directory=_STATIC)),
+        Mount("/shared", routes=shared_routes()),
+        Route("/{key:key}", _with_slash),
+        Mount("/{key:key}", routes=collection),
+    ]
+    app = guarded_app([Mount(home.root, routes=routes)], _HEADERS)
     app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(404, partial(_missing, home))
-    app.add_exception_handler(HdbenchError, partial(_refused, home))
     return app
 
 
@@ -423,6 +142,170 @@ def serve_home(
         home.close()
 
 
+def _routes(home: Home, pages: Sequence[HomePage]) -> Iterator[Route]:
+    """Yield the routes of pages, of their forms, and of the files that come and go."""
+    for page in pages:
+        yield Route(f"/{page.name}", partial(_show, home, page))
+        for name, act in page.forms.items():
+            path = f"/{page.name}/{name}" if page.name else f"/{name}"
+            yield Route(path, partial(_act, home, page, act), methods=["POST"])
+            # Whoever goes back to the page that a form was sent from, or reloads it, finds it.
+            yield Route(path, partial(_show, home, page))
+        for path, answer in page.files.items():
+            yield Route(f"/{path}", partial(_file, home, answer))
+        for name, take in page.uploads.items():
+            answer_sent = partial(_take_in, home, take)
+            yield Route(f"/{page.name}/{name}", answer_sent, methods=["POST"])
+
+
+def _visit(home: Home, request: Request, form: Mapping[str, str]) -> Visit:
+    return Visit(
+        home, _language(home, request), request.path_params, dict(request.query_params), form
+    )
+
+
+def _language(home: Home, request: Request) -> str:
+    return home.chosen_language or language_of(request.headers.get("accept-language"))
+
+
+def _base(visit: Visit) -> str:
+    """Return what stands before the addresses of pages: the token, and a collection's key."""
+    return "/".join(filter(None, (visit.home.root, visit.parts.get("key"))))
+
+
+async def _show(
+    home: Home,
+    page: HomePage,
+    request: Request,
+    form: Mapping[str, str] | None = None,
+    error: str = "",
+) -> Response:
+    """Answer with a page, or one with what is wrong in one line."""
+    visit = _visit(home, request, form or {})
+    # Pages that are open ask for parts of theirs, which show no note.
+    is_seen = request.headers.get("sec-fetch-mode", "navigate") == "navigate"
+
+    def shown() -> Response:
+        try:
+            values = _values(visit, page, error, is_seen=is_seen)
+            template = page.template or f"{page.name}.html"
+            text = _rendered(template, visit.language, home.root, _base(visit), **values)
+        except HdbenchError as unusable:
+            if made := home.made_of(visit.parts.get("draft", "")):
+                return RedirectResponse(f"{home.root}/{made}/", 303)
+            return _problem(home, request, unusable.message, 404)
+        return HTMLResponse(text, 400 if error else 200)
+
+    return await to_thread.run_sync(shown)
+
+
+def _values(visit: Visit, page: HomePage, error: str, *, is_seen: bool) -> dict[str, Any]:
+    """Return the values for the template of a page.
+
+    Raises:
+        HdbenchError: the page cannot be shown.
+    """
+    values = {"form": visit.form, "error": _told(visit, error), **page.show(visit)}
+    if "key" not in visit.parts:
+        return values
+    collection = visit.collection
+    return {
+        "collection": collection,
+        "page": page.name,
+        "pages": [each.name for each in PAGES],
+        "title": collection.spec.title_in(visit.language),
+        "standing": collection.standing(),  # last: what the page finds out may change it
+        "note": visit.home.notes.pop(collection.key, "") if is_seen and not error else "",
+    } | values
+
+
+async def _act(home: Home, page: HomePage, act: Act, request: Request) -> Response:
+    """Do what a form asks for, and lead to the page that shows it."""
+    if not _is_ours(request):
+        return Response("another origin", 403)
+    # Browsers end lines in forms with CR LF.
+    sent = (await request.form()).items()
+    form = {name: str(value).replace("\r\n", "\n") for name, value in sent}
+    visit = _visit(home, request, form)
+    try:
+        done = await to_thread.run_sync(act, visit)
+    except HdbenchError as error:
+        return await _show(home, page, request, form, error.message)
+    if done.note:  # otherwise it is still that of a button that was pressed twice
+        home.notes[visit.parts["key"]] = done.note
+    to = page.name.format_map(visit.parts) if done.to is None else done.to
+    return RedirectResponse(f"{_base(visit)}/{to}", 303)
+
+
+async def _file(home: Home, answer: Callable[[Visit], Response], request: Request) -> Response:
+    """Answer with a file, or why there is none."""
+    visit = _visit(home, request, {})
+    try:
+        return await to_thread.run_sync(answer, visit)
+    except HdbenchError as error:
+        return JSONResponse({"error": why_not(_told(visit, error.message), request)}, 400)
+
+
+async def _take_in(
+    home: Home, take: Callable[[Visit, UploadedFile], Mapping[str, str]], request: Request
+) -> Response:
+    """Take in a file that a page's script sends."""
+    if not _is_ours(request):
+        return Response("another origin", 403)
+    visit = _visit(home, request, {})
+    try:
+        folder = await to_thread.run_sync(lambda: visit.folder)
+        async with uploaded(request, folder or Path()) as given:
+            return JSONResponse(await to_thread.run_sync(take, visit, given))
+    except HdbenchError as error:
+        return JSONResponse({"error": why_not(_told(visit, error.message), request)}, 400)
+
+
+def _told(visit: Visit, message: str) -> str:
+    """Return a message in which files have the names that whoever visits knows."""
+    with suppress(HdbenchError):
+        if folder := visit.folder:
+            return without_folders(message, folder, folder.parent)
+    return message
+
+
+class _Editing:
+    """Pages on which people edit something of a collection, opened when they are asked for.
+
+    Args:
+        home: the home.
+        page: the page.
+    """
+
+    def __init__(self, home: Home, page: EditedPage) -> None:
+        self._home, self._page = home, page
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        request, home = Request(scope), self._home
+        is_page = request.url.path.endswith("/")  # and no request of its script
+        app: ASGIApp
+
+        def opened_page() -> Router:
+            collection = home.collection(request.path_params["key"])
+            return home.edited(self._page, collection, request.path_params["name"], anew=is_page)
+
+        try:
+            app = await to_thread.run_sync(opened_page)
+            scope[HOME] = f"{home.root}/{request.path_params['key']}/"
+        except HdbenchError as error:
+            # A page that is open keeps what was typed.
+            app = JSONResponse({"error": why_not(error.message, request)}, NOT_SAVED)
+            if is_page:
+                app = _problem(home, request, error.message, 503)
+        await app(scope, receive, send)
+
+
+def _is_ours(request: Request) -> bool:
+    """Return whether a request that changes something says that it comes from these pages."""
+    return request.headers.get("origin") == f"http://{request.headers.get('host')}"
+
+
 async def _gone(_: Request, __: Exception) -> Response:
     """Answer a browser that went away before all was sent: nobody sees it."""
     return Response(status_code=400)
@@ -432,22 +315,71 @@ async def _missing(home: Home, request: Request, _: Exception) -> Response:
     """Answer a request for a page that does not exist; only who has the token gets to know it."""
     if not request.url.path.startswith(f"{home.root}/"):
         moved = Message("not an address of these pages: hdbench open says theirs in the terminal")
-        return PlainTextResponse(translated(moved, home.language(request)), 404)
-    error = Message("there is no such page")
-    return HTMLResponse(render("problem.html", home.language(request), home.root, error=error), 404)
-
-
-async def _refused(home: Home, request: Request, error: Exception) -> Response:
-    """Answer a form that no page shows again, such as one that cannot be remembered."""
-    assert isinstance(error, HdbenchError)  # noqa: S101  it handles no others
-    text = render("problem.html", home.language(request), home.root, error=error.message)
-    return HTMLResponse(text, 400)
-
-
-def _template(page: HomePage) -> str:
-    return f"{page.name or 'overview'}.html"
+        return PlainTextResponse(translated(moved, _language(home, request)), 404)
+    return _problem(home, request, Message("there is no such page"), 404)
 
 
 async def _with_slash(request: Request) -> Response:
     """Return the way to the same address with the slash that relative addresses need."""
     return RedirectResponse(f"{request.url.path}/", 307)
+
+
+# Pages from templates; whatever they show is escaped
+
+
+def _problem(home: Home, request: Request, error: str, status: int) -> Response:
+    """Return a page that says what is wrong, and leads back."""
+    language = _language(home, request)
+    return HTMLResponse(
+        _rendered("problem.html", language, home.root, home.root, error=error), status
+    )
+
+
+def _rendered(template: str, language: str, root: str, base: str, **values: Any) -> str:
+    """Return a page.
+
+    In a template, `t(key, name=value)` is a text, `say(message)` a message in the page's language,
+    `some_of(names)` the first of some names, `grouped(1000)` a whole number, `at("runs")` the
+    address of a page of the collection, and `root` the beginning of all addresses.
+
+    Args:
+        template: the name of its file.
+        language: the page's language.
+        root: the token behind its slash.
+        base: what stands before the addresses of pages.
+        values: the values for the template.
+    """
+    return (
+        html_templates("hdbench.collections.home")
+        .get_template(template)
+        .render(
+            t=partial(_text, language),
+            say=lambda message: sentence(said(message, language)),
+            some_of=lambda names: translated(shortened(names), language),
+            at=lambda page: f"{base}/{page}",
+            grouped=partial(grouped, language=language),
+            root=root,
+            language=language,
+            **values,
+        )
+    )
+
+
+def said(text: str | HomeText, language: str) -> str:
+    """Return a text of ours, or a message, in a language."""
+    if not isinstance(text, HomeText):
+        return translated(text, language)
+    values = {
+        name: said(value, language) if isinstance(value, HomeText) else value
+        for name, value in text.values.items()
+    }
+    return TEXTS.text(text.key, language, **values)
+
+
+def _text(language: str, key: str, **values: Any) -> str:
+    return TEXTS.text(key, language, **values) if values else _without_values(language, key)
+
+
+@cache
+def _without_values(language: str, key: str) -> str:
+    return TEXTS.text(key, language)  # a page of many items has some of them many times

@@ -1,182 +1,47 @@
-"""A collection that is open in the home, with what lies beside its folder."""
+"""A collection that is open in the home: its folder and runs, and what was decided."""
 
-import hashlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
-from threading import Lock
 
-from hdbench.about import NAMESPACE
-from hdbench.answers.field_paths import FieldPath, field_paths
-from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import METADATA
-from hdbench.benchmarks.building.builder import build
-from hdbench.benchmarks.building.checks.folder import refuse_errors
-from hdbench.benchmarks.building.checks.problems import Example, FaultyFolderError
-from hdbench.benchmarks.building.recipe import find_recipe, raise_version
-from hdbench.benchmarks.names import DESCRIPTION
-from hdbench.benchmarks.spec import BenchmarkSpec
-from hdbench.collections.home.background import Background
 from hdbench.collections.home.decisions import Decisions
+from hdbench.collections.home.folder import CollectionFolder
 from hdbench.collections.home.run_list import RunList, RunView
-from hdbench.collections.home.stamps import Kept, is_as_new, stamp_of
-from hdbench.collections.truth.agreement import agreement_of_recipe
-from hdbench.collections.truth.media import CollectionMedia
-from hdbench.collections.truth.metadata import check_collection
-from hdbench.collections.truth.progress import ProgressReader, TruthProgress
-from hdbench.common.writing import refuse_links
-from hdbench.errors import HdbenchError, joined
-
-SCHEMA = "answer.schema.json"
-PROMPT = "prompt.txt"
-
-_BUILT_FROM = (METADATA, DESCRIPTION, SCHEMA, PROMPT, "README.md", "CHANGELOG.md")
+from hdbench.collections.home.state import CollectionState, standing_of
+from hdbench.errors import HdbenchError
 
 
-def key_of(folder: Path) -> str:
-    """Return the part of addresses that stands for a folder."""
-    return hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
-
-
-class Collection:
-    """A collection, and where commands that are run beside it put datasets and runs.
+class Collection(CollectionFolder):
+    """A collection, and what lies beside it.
 
     Args:
         folder: its folder.
 
     Attributes:
-        folder: same as in Args.
-        key: the part of addresses that stands for it.
-        beside: the folder that it is in, in which commands are run.
         runs: its runs, in the folder `runs` beside it.
         decisions: what was decided about its values, in files beside it.
-        background: work on it that runs in threads.
 
     Raises:
         HdbenchError: it is not a collection in the plain form.
     """
 
     def __init__(self, folder: Path) -> None:
-        check_collection(folder)
-        self.folder, self.key, self.beside = folder, key_of(folder), folder.parent
-        self._reading, self._building = Lock(), Lock()
-        self._progress: ProgressReader | None = None
-        self._kept = Kept()
+        super().__init__(folder)
         self.runs, self.decisions = RunList(self), Decisions(self)
-        self.background = Background()
-
-    @property
-    def spec(self) -> BenchmarkSpec:
-        """Return its description.
-
-        Raises:
-            HdbenchError: it cannot be used.
-        """
-        files = [self.folder / name for name in (DESCRIPTION, "errata.yaml")]
-        return self._kept.get("spec", files, lambda: find_recipe(str(self.folder)).spec)
-
-    @property
-    def schema(self) -> AnswerSchema:
-        """Return the form of its answers.
-
-        Raises:
-            HdbenchError: it cannot be used.
-        """
-        path = self.folder / SCHEMA
-        return self._kept.get("schema", [path], lambda: AnswerSchema.load(path))
-
-    @property
-    def fields(self) -> Sequence[FieldPath]:
-        """Return the fields of an answer."""
-        return field_paths(self.schema)
-
-    @property
-    def media(self) -> CollectionMedia:
-        """Return the media of its items."""
-        files = [self.folder / METADATA]
-        return self._kept.get("media", files, lambda: CollectionMedia(self.folder))
-
-    @property
-    def built_name(self) -> str:
-        """Return the dataset's name as a command takes it that is run beside the collection."""
-        return f"{NAMESPACE}/{self.spec.name}"
-
-    @property
-    def built(self) -> Path:
-        """Return the dataset's folder, whether it is built or not."""
-        return self.beside / NAMESPACE / self.spec.name
-
-    def progress(self) -> TruthProgress:
-        """Return how far the ground truth is.
-
-        Raises:
-            HdbenchError: it cannot be read.
-        """
-        with self._reading:
-            reader = self._progress or ProgressReader(self.folder)
-            self._progress = None  # after an error, it is read from the beginning
-            progress = reader.read()
-            self._progress = reader
-            return progress
-
-    def run_views(self) -> Sequence[RunView]:
-        """Return its runs, in the order of their names."""
-        return self.runs.views()
 
     def answered_runs(self) -> Sequence[RunView]:
         """Return the runs that have answers."""
-        return [run for run in self.run_views() if run.answered]
+        return [run for run in self.runs.views() if run.answered]
 
-    def is_built(self) -> bool:
-        """Return whether the dataset has been built since the collection changed.
-
-        Once a plan rests on it, it stays as it is: of another one, the plan would promise nothing.
-        """
-        built = stamp_of(self.built / DESCRIPTION)
-        if built and self.decisions.has_plan():
-            return True
-        return is_as_new(built, (stamp_of(self.folder / name) for name in _BUILT_FROM))
-
-    def ensure_built(self) -> Path:
-        """Build the dataset, unless it has been since the collection changed.
-
-        Other data under the version that runs have answered get a version of their own.
-
-        Returns:
-            The dataset's folder.
+    def standing(self) -> CollectionState:
+        """Return where it stands, as its files say it now.
 
         Raises:
-            HdbenchError: it cannot be built; the message is the first one of `hdbench check`.
+            HdbenchError: one of them cannot be read.
         """
-        refuse_links(self.built, self.beside)
-        with self._building:
-            if self.is_built():
-                return self.built
-            try:
-                refuse_errors(self.folder, self.built.parent)
-            except FaultyFolderError as error:
-                errors = [each for each in error.report.problems if each.severity == "error"]
-                if [each.kind for each in errors] != ["changed_data"]:
-                    first = errors[0]
-                    example = first.examples[0] if first.examples else Example()
-                    raise HdbenchError(
-                        "{place}: {what}: {remedy}",
-                        place=joined(list(filter(None, (first.file, example.id, example.value)))),
-                        what=first.message,
-                        remedy=first.remedy,
-                    ) from error
-                raise_version(
-                    find_recipe(str(self.folder)), "- Changes of the items or the ground truth.\n"
-                )
-            recipe = find_recipe(str(self.folder))
-            # It stays on this computer: to publish it, a license has to be stated.
-            build(
-                recipe,
-                self.built.parent,
-                accept_licence=True,
-                agreement=agreement_of_recipe(recipe),
-            )
-            return self.built
+        return standing_of(
+            self.progress(), len(self.fields), self.runs.views(), self.decisions.view()
+        )
 
 
 def opened(folder: Path) -> Collection:

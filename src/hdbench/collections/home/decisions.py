@@ -2,25 +2,21 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
 
 from hdbench.benchmarks.benchmark import METADATA, PEOPLE, Benchmark, load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.collections.home.background import TaskView
+from hdbench.collections.home.folder import DECISIONS, CollectionFolder, FoundPlan
 from hdbench.collections.home.stamps import Kept, is_as_new, stamp_of
 from hdbench.collections.home.state import Decided
 from hdbench.collections.trust.acceptance import apply
 from hdbench.collections.trust.control import ControlSample, check_control, read_control
-from hdbench.collections.trust.decision import (
-    decide,
-)
+from hdbench.collections.trust.decision import decide
 from hdbench.collections.trust.decision_file import Decision
-from hdbench.collections.trust.decision_page import decision_page
 from hdbench.collections.trust.delivery import LAST
 from hdbench.collections.trust.folder import (
     APPLIED,
@@ -43,10 +39,8 @@ from hdbench.collections.trust.outlook import (
     SECONDS_PER_VALUE,
     likely_in_words,
     likely_shares,
-    work_left,
 )
-from hdbench.collections.trust.plan import Plan, PlanOptions, make_plan, read_plan, write_plan
-from hdbench.collections.trust.seals import kind_of
+from hdbench.collections.trust.plan import PlanOptions, make_plan, write_plan
 from hdbench.collections.truth.reading_queue import ReadingStage
 from hdbench.collections.truth.readings import CheckedValues
 from hdbench.collections.truth.work_list import WorkedValues
@@ -54,20 +48,11 @@ from hdbench.common.os_errors import write_errors
 from hdbench.common.writing import make_folder, refuse_links
 from hdbench.errors import HdbenchError, Message
 
-if TYPE_CHECKING:
-    from hdbench.collections.home.collection import Collection
-
 DECIDING, CONTROLLING = "decide", "control"
 """The names of work that decides, and that counts what is wrong in the control sample."""
 
-DECISIONS = "decisions"
-"""The folder, beside the collection, of the plans that are made here."""
-
-OUT = "out"
-"""The folder, beside a plan that was made here, in which it is applied."""
-
 FINISHED = "finished"
-"""The folder of the finished records, in that one."""
+"""The folder of the finished records, in that in which a plan is applied."""
 
 
 @dataclass(frozen=True)
@@ -75,26 +60,31 @@ class DecisionView(Decided):
     """What the files say of a decision.
 
     Attributes:
-        plan_file: the plan.
-        plan: its content.
-        plan_hash: its hash.
+        found: the plan; None if there is none that can be used.
         stage: the values that people read now: of the plan, or of the control sample.
-        out: the folder in which it is applied, whether it is there or not.
-        applied: what came of that; None if it is not finished.
+        applied: what came of applying the plan; None if it is not finished.
         left: field → how many of its doubtful values are left for people.
         decision: the decision that was applied; None if none was.
         control: the control sample; None without one.
     """
 
-    plan_file: Path = Path()
-    plan: Plan | None = None
-    plan_hash: str = ""
+    found: FoundPlan | None = None
     stage: ReadingStage | None = None
-    out: Path = Path()
     applied: Applied | None = None
     left: Mapping[str, int] = field(default_factory=dict)
     decision: Decision | None = None
     control: ControlSample | None = None
+
+    @property
+    def plan(self) -> FoundPlan:
+        """Return the plan.
+
+        Raises:
+            HdbenchError: there is none that can be used.
+        """
+        if self.found is None:
+            raise HdbenchError(self.problem or "nothing is planned yet")
+        return self.found
 
     @property
     def seconds(self) -> float:
@@ -102,24 +92,14 @@ class DecisionView(Decided):
         return (self.decision and self.decision.seconds) or SECONDS_PER_VALUE
 
 
-class _PlanFile(NamedTuple):
-    """Content of a plan's file, and its hash."""
-
-    plan: Plan
-    hash: str
-
-
 class Decisions:
     """The decisions about a collection, in files beside it.
 
-    Plans that commands made beside the collection, or in a folder there, count as well; the last
-    one that was made is shown.
-
     Args:
-        collection: the collection.
+        collection: the collection's folder.
     """
 
-    def __init__(self, collection: "Collection") -> None:
+    def __init__(self, collection: CollectionFolder) -> None:
         self._collection = collection
         self._reading, self._kept = Lock(), Kept()
         self._checked: CheckedValues | None = None
@@ -128,28 +108,10 @@ class Decisions:
         """Return what the files say now."""
         with self._reading:
             try:
-                return self._view()
+                found = self._collection.last_plan()
+                return self._view(found) if found else DecisionView()
             except HdbenchError as error:
                 return DecisionView(problem=error.message)
-
-    def has_plan(self) -> bool:
-        """Return whether a plan rests on the dataset as it is."""
-        with self._reading:
-            return self._last_plan() is not None
-
-    def planned_items(self) -> int | None:
-        """Return the number of items that a plan is for; None if there is no usable one."""
-        with self._reading, suppress(HdbenchError):  # `view` says what is wrong
-            if last := self._last_plan():
-                return last[1].plan.items
-        return None
-
-    def plan_hash(self) -> str:
-        """Return the hash of the last usable plan; empty without one."""
-        with self._reading, suppress(HdbenchError):  # `view` says what is wrong
-            if last := self._last_plan():
-                return last[1].hash
-        return ""
 
     def dataset(self) -> Benchmark:
         """Return the dataset under the name that commands know it by.
@@ -185,46 +147,37 @@ class Decisions:
         write_plan(folder / PLAN, plan, self._collection.built)
         return likely_in_words(likely_shares(plan, self.dataset(), folder / PLAN))
 
-    def deciding(self, view: DecisionView) -> TaskView:
-        """Return the work that decides by the plan, all of whose values are read."""
-        assert view.plan is not None  # noqa: S101  the caller looked
-        plan, file = view.plan, view.plan_file
+    def deciding(self, found: FoundPlan) -> TaskView:
+        """Return the work that decides by a plan, all of whose values are read."""
         return self._collection.background.computed(
-            DECIDING, self._stamp(view), lambda: decide(plan, self.dataset(), file)
+            DECIDING, self._stamp(found), lambda: decide(found.plan, self.dataset(), found.file)
         )
 
-    def controlling(self, view: DecisionView) -> TaskView:
+    def controlling(self, found: FoundPlan) -> TaskView:
         """Return the work that counts what is wrong in the control sample, which is read."""
         return self._collection.background.computed(
-            CONTROLLING,
-            (view.out, self._stamp(view)),
-            lambda: check_control(view.out, self.dataset()),
+            CONTROLLING, self._stamp(found), lambda: check_control(found.out, self.dataset())
         )
 
-    def signed_page(self, decision: Decision, language: str) -> str:
-        """Return the page of a decision, for the person who signs it."""
-        return decision_page(decision, work_left(decision), self.dataset(), language)
-
-    def _stamp(self, view: DecisionView) -> tuple[object, ...]:
-        """Return what a decision depends on: it changes with the plan's files and what was read."""
-        built, plan_file = self._collection.built, view.plan_file
-        beside = (plan_file, learned_file(plan_file), plan_file.with_name(PROBABILITIES))
-        paths = (*beside, built / PEOPLE, built / DESCRIPTION)
-        runs = view.plan.runs if view.plan else ()
-        return tuple(map(stamp_of, (*paths, *(plan_file.parent / run.path for run in runs))))
-
-    def apply(self, view: DecisionView, control: int) -> Applied:
-        """Apply the plan; what was interrupted begins again.
+    def apply(self, found: FoundPlan, control: int) -> Applied:
+        """Apply a plan; what was interrupted begins again.
 
         Args:
-            view: what the files say.
+            found: the plan.
             control: how many values the control sample has.
 
         Raises:
             HdbenchError: see `hdbench.collections.trust.acceptance.apply`.
         """
-        assert view.plan is not None  # noqa: S101  the caller looked
-        return apply(view.plan, self.dataset(), view.plan_file, view.out, control=control)
+        return apply(found.plan, self.dataset(), found.file, found.out, control=control)
+
+    def _stamp(self, found: FoundPlan) -> tuple[object, ...]:
+        """Return what a decision depends on: it changes with the plan's files and what was read."""
+        built, file = self._collection.built, found.file
+        paths = [file, learned_file(file), file.with_name(PROBABILITIES)]
+        paths += [built / PEOPLE, built / DESCRIPTION]
+        paths += [file.parent / run.path for run in found.plan.runs]
+        return found.out, *map(stamp_of, paths)
 
     def _new_folder(self) -> Path:
         parent, name = self._collection.beside / DECISIONS, self._collection.spec.name
@@ -236,89 +189,32 @@ class Decisions:
             folder.mkdir()
         return folder
 
-    def _folders(self) -> Iterator[Path]:
-        """Yield the folders in which plans, and applied plans, may be."""
-        beside = self._collection.beside
-        yield beside
-        for parent in (beside, beside / DECISIONS):
-            if parent.is_dir() and (parent == beside or not parent.is_symlink()):
-                with os.scandir(parent) as entries:
-                    folders = [
-                        Path(entry) for entry in entries if entry.is_dir(follow_symlinks=False)
-                    ]
-                yield from folders
-                if parent != beside:
-                    outs = (folder / OUT for folder in folders)
-                    yield from (out for out in outs if not out.is_symlink())
-
-    def _last_plan(self) -> tuple[Path, _PlanFile, Path | None] | None:
-        """Return the plan that was made last, its file, and the folder in which it is applied."""
-        plans: dict[Path, _PlanFile] = {}
-        applied: dict[str, Path] = {}
-        name = self._collection.spec.name
-        for folder in self._folders():
-            file = self._plan_in(folder)
-            if file is None or file.plan.as_planned.name != name:
-                continue
-            if (folder / DECISION).is_file():
-                applied[file.hash] = folder
-            else:
-                plans[folder / PLAN] = file
-        if not plans:
-            return None
-        path = max(plans, key=lambda path: (plans[path].plan.created, path))
-        return path, plans[path], applied.get(plans[path].hash)
-
-    def _plan_in(self, folder: Path) -> _PlanFile | None:
-        path = folder / PLAN
-        if not path.is_file() or path.is_symlink():
-            return None
-
-        def read() -> _PlanFile | None:
-            plan = read_plan(path) if kind_of(path) == "plan" else None
-            return _PlanFile(plan, plan.hash()) if plan else None
-
-        return self._kept.get(path, [path], read)
-
-    def _view(self) -> DecisionView:
-        last = self._last_plan()
-        if last is None:
-            return DecisionView()
-        plan_file, (plan, plan_hash), out = last
+    def _view(self, found: FoundPlan) -> DecisionView:
         if self._checked is None:
             self._checked = CheckedValues(self._collection.built)
         self._checked.people.refresh()
-        view = DecisionView(
-            planned=True,
-            plan_file=plan_file,
-            plan=plan,
-            plan_hash=plan_hash,
-            out=out or plan_file.with_name(OUT),
-        )
-        if out and (out / APPLIED).is_file():
-            return self._applied_view(view, self._checked)
-        return self._reading_view(view, plan, self._checked)
-
-    def _reading_view(self, view: DecisionView, plan: Plan, checked: CheckedValues) -> DecisionView:
-        file = view.plan_file
+        if found.is_begun and (found.out / APPLIED).is_file():
+            return self._applied_view(found, self._checked)
+        plan, learned = found.plan, learned_file(found.file)
         stage = ReadingStage("learn", plan.first_stage, plan.case)
-        is_learned = learned_file(file).exists()
+        is_learned = learned.exists()
         if is_learned:
             stage = self._kept.get(
-                (file, "learned"),
-                [file, learned_file(file)],
-                lambda: second_reading(plan, read_learned(plan, file)),
+                (found.file, "learned"),
+                [found.file, learned],
+                lambda: second_reading(plan, read_learned(plan, found.file)),
             )
-        return replace(
-            view,
+        return DecisionView(
+            planned=True,
+            found=found,
             sample=len(stage.values),
-            to_read=len(stage.to_read(checked.readings(view.plan_hash))),
+            to_read=len(stage.to_read(self._checked.readings(found.hash))),
             is_learned=is_learned,
             stage=stage,
         )
 
-    def _applied_view(self, view: DecisionView, checked: CheckedValues) -> DecisionView:
-        out, built = view.out, self._collection.built
+    def _applied_view(self, found: FoundPlan, checked: CheckedValues) -> DecisionView:
+        out, built = found.out, self._collection.built
         files = [out / name for name in (APPLIED, DECISION, PLAN, CONTROL)]
         applied, decision, control, control_hash = self._kept.get(
             out, files, lambda: _applied_in(out)
@@ -334,8 +230,9 @@ class Decisions:
 
         files += [out / WORK_LIST, built / METADATA, built / PEOPLE]
         left = self._kept.get((out, "left"), files, counted)
-        return replace(
-            view,
+        return DecisionView(
+            planned=True,
+            found=found,
             sample=len(stage.values),
             to_read=len(stage.to_read(checked.readings(control_hash))),
             is_learned=True,

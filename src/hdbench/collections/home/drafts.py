@@ -3,22 +3,22 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing, suppress
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path, PurePath, PurePosixPath
 from threading import Lock
 
-from pydantic import Field
+from pydantic import RootModel
 
-from hdbench.answers.cells import Kind
 from hdbench.answers.columns import MappedColumn
 from hdbench.answers.csv_lines import FIRST_ROWS, Row
 from hdbench.answers.members import Zip
 from hdbench.answers.tables import raw_table
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.names import DESCRIPTION
-from hdbench.collections.home.collection import SCHEMA
+from hdbench.collections.home.folder import SCHEMA
 from hdbench.collections.home.stamps import Kept
 from hdbench.collections.home.uploads import UploadedFile, checked_name
 from hdbench.collections.new.media import KINDS, pages_in
@@ -42,7 +42,7 @@ from hdbench.common.bounds import MAX_COLLECTION
 from hdbench.common.jsonio import parse_file, write_json
 from hdbench.common.os_errors import write_errors
 from hdbench.common.regular_files import read_text
-from hdbench.common.validation import Strict, validate
+from hdbench.common.validation import validate
 from hdbench.common.writing import make_folder
 from hdbench.errors import HdbenchError
 
@@ -62,32 +62,8 @@ _REQUEST = "request.json"
 _MAX_REQUEST = 2**20
 
 
-class DraftRequest(Strict):
-    """What is known of a draft; see `CollectionRequest`.
-
-    Attributes:
-        title: what people call it.
-        licence: its license.
-        language: the language of its items.
-        images: the folder with the scans; empty for those that were sent.
-        boxes: whether each image in a folder is an item; see `find_media`.
-        truth: the table or other ground truth; empty if there is none.
-        header: the row of the table with the headings; empty if it is to be found.
-        columns: column → where it goes, where that was changed.
-        kinds: column → what it is read as, where that was changed.
-        fields: the fields to be filled in if there is no ground truth.
-    """
-
-    title: str = ""
-    licence: str = "other"
-    language: str = "und"
-    images: str = ""
-    boxes: bool = False
-    truth: str = ""
-    header: str = ""
-    columns: Mapping[str, str] = Field(default_factory=dict)
-    kinds: Mapping[str, Kind] = Field(default_factory=dict)
-    fields: str = ""
+class _Requested(RootModel[CollectionRequest]):
+    """What is known of a draft, as its file has it."""
 
 
 class CollectionDraft:
@@ -111,7 +87,7 @@ class CollectionDraft:
         self.name = folder.name.removeprefix(".").removesuffix(ADDED if self.is_addition else NEW)
         self.collection = self.place / self.name
         self._kept = Kept()
-        self._read_for: DraftRequest | None = None
+        self._read_for: CollectionRequest | None = None
 
     @classmethod
     def of_new(cls, place: Path, name: str, title: str) -> "CollectionDraft":
@@ -155,7 +131,7 @@ class CollectionDraft:
         """Return the folder of the scans that were sent."""
         return self.folder / "scans"
 
-    def requested(self) -> DraftRequest:
+    def requested(self) -> CollectionRequest:
         """Return what is known so far.
 
         Raises:
@@ -163,20 +139,20 @@ class CollectionDraft:
         """
         path = self.folder / _REQUEST
         if not path.is_file():
-            return DraftRequest()
-        return validate(DraftRequest, parse_file(read_text(path, _MAX_REQUEST), path), path)
+            return CollectionRequest(self.name, self.scans)
+        return validate(_Requested, parse_file(read_text(path, _MAX_REQUEST), path), path).root
 
     def change(self, **values: object) -> None:
         """Change what is known.
 
         Raises:
-            HdbenchError: a value is not a text, or cannot be written; or nothing could be planned
-                with it any more. Then nothing is changed.
+            HdbenchError: a value is none of its kind, or cannot be written; or nothing could be
+                planned with it any more. Then nothing is changed.
         """
         path = self.folder / _REQUEST
-        requested = validate(DraftRequest, self.requested().model_dump() | values, path)
-        if self._read_for and values.get("columns") and requested.truth:
-            self._planned(requested, self.sources())
+        requested = validate(_Requested, asdict(self.requested()) | values, path)
+        if self._read_for and values.get("columns") and requested.root.truth:
+            self._planned(requested.root)
         write_json(path, requested.model_dump(mode="json"))
 
     def add_scan(self, given: UploadedFile) -> None:
@@ -195,13 +171,13 @@ class CollectionDraft:
             )
         else:
             self._take_in([(given.path, given.name)])
-        self.change(images="")
+        self.change(images=self.scans)
 
     def remove_scans(self) -> None:
         """Take all scans back, so that others can be sent; all else that is known stays."""
         shutil.rmtree(self.scans, ignore_errors=True)
         self._read_for = None
-        self.change(images="")
+        self.change(images=self.scans)
 
     def add_truth(self, given: UploadedFile) -> None:
         """Take in a table, or another ground truth.
@@ -215,7 +191,7 @@ class CollectionDraft:
             folder.mkdir()
             given.path.replace(folder / given.name.name)
         self._read_for = None
-        self.change(truth=str(folder / given.name.name), header="", columns={}, kinds={})
+        self.change(truth=folder / given.name.name, header_rows=None, columns={}, kinds={})
 
     def plan(self) -> CollectionPlan:
         """Return what would be written.
@@ -223,18 +199,18 @@ class CollectionDraft:
         Raises:
             HdbenchError: what is there so far is not enough, or cannot be used.
         """
-        return self._planned(self.requested(), self.sources())
+        return self._planned(self.requested())
 
     def columns(self) -> Sequence[MappedColumn]:
         """Return the columns of the table; none if there is no usable one."""
         with suppress(HdbenchError):
-            return columns_of(self._collection_request(self.requested()), self.sources())
+            return columns_of(self.requested(), self.sources())
         return ()
 
     def first_rows(self) -> Sequence[Row]:
         """Return the first rows of the table as they are; none if the ground truth is no table."""
-        truth = Path(self.requested().truth)
-        if truth.suffix.lower() not in TABLES:
+        truth = self.requested().truth
+        if truth is None or truth.suffix.lower() not in TABLES:
             return ()
         with suppress(HdbenchError):  # the plan says what is wrong
             return list(islice(raw_table(truth).rows, FIRST_ROWS))
@@ -264,10 +240,10 @@ class CollectionDraft:
             HdbenchError: a file is unusable.
         """
         requested = self.requested()
-        key = requested.model_copy(update={"columns": {}, "kinds": {}, "fields": ""})
+        key = replace(requested, columns={}, kinds={}, fields=())
         if key != self._read_for:
             self._read_for, self._kept = key, Kept()
-        files = [Path(name) for name in (requested.images, requested.truth) if name]
+        files = list(filter(None, (requested.images, requested.truth)))
         if self.is_addition:
             files += [self.collection / name for name in (METADATA, DESCRIPTION, SCHEMA)]
         return self._kept.get("sources", files, self._read)
@@ -278,29 +254,12 @@ class CollectionDraft:
         self._read_for = None
 
     def _read(self) -> Sources:
-        requested = self._collection_request(self.requested())
         if self.is_addition:
-            return read_addition(self.collection, requested)
-        return read_sources(requested, self.place)
+            return read_addition(self.collection, self.requested())
+        return read_sources(self.requested(), self.place)
 
-    def _planned(self, requested: DraftRequest, sources: Sources) -> CollectionPlan:
-        plan = plan_addition if self.is_addition else make_plan
-        return plan(self._collection_request(requested), sources)
-
-    def _collection_request(self, requested: DraftRequest) -> CollectionRequest:
-        return CollectionRequest(
-            self.name,
-            Path(requested.images) if requested.images else self.scans,
-            Path(requested.truth) if requested.truth else None,
-            columns=requested.columns if requested.truth else {},
-            kinds=requested.kinds if requested.truth else {},
-            boxes=requested.boxes,
-            header_rows=requested.header or None,
-            fields=[name.strip() for name in requested.fields.split(",") if name.strip()],
-            title=requested.title,
-            licence=requested.licence,
-            language=requested.language,
-        )
+    def _planned(self, requested: CollectionRequest) -> CollectionPlan:
+        return (plan_addition if self.is_addition else make_plan)(requested, self.sources())
 
     def _take_in(self, files: Sequence[tuple[Path, PurePosixPath]]) -> None:
         """Move files to the scans, unless one would keep the others from being used."""

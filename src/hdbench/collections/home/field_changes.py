@@ -6,7 +6,7 @@ from typing import Any
 from hdbench.answers.cells import Kind, cell_of, is_of, value_of
 from hdbench.benchmarks.building.drafts import shape, titles_of
 from hdbench.benchmarks.names import DESCRIPTION
-from hdbench.collections.home.collection import PROMPT, SCHEMA, Collection
+from hdbench.collections.home.folder import PROMPT, SCHEMA, CollectionFolder
 from hdbench.collections.new.rules import COMPARE
 from hdbench.collections.new.writing import yaml_of
 from hdbench.collections.truth.item_state import Stage
@@ -29,7 +29,7 @@ KINDS: Mapping[Kind, dict[str, Any]] = {
 _Fields = dict[str, Any]
 
 
-def change_field(collection: Collection, person: str, old: str, new: str, kind: str) -> bool:
+def change_field(collection: CollectionFolder, person: str, old: str, new: str, kind: str) -> bool:
     """Change a field in the schema, the ground truths, the rules and the prompt.
 
     The schema comes last: whoever is interrupted can do it again.
@@ -47,7 +47,7 @@ def change_field(collection: Collection, person: str, old: str, new: str, kind: 
     Raises:
         HdbenchError: it cannot be changed; nothing is.
     """
-    if collection.decisions.has_plan():
+    if collection.last_plan():
         raise HdbenchError("a decision is planned on the fields as they are")
     outer, _, name = old.rpartition(".")
     if (new and any(sign in new for sign in ".[]")) or not (new or old):
@@ -115,7 +115,7 @@ def _within(whole: Any, path: list[str], change: Callable[[_Fields], _Fields]) -
 
 
 def _change_truths(
-    collection: Collection, person: str, old: str, new: str, kind: Kind | None
+    collection: CollectionFolder, person: str, old: str, new: str, kind: Kind | None
 ) -> None:
     *outer, name = old.split(".")
     with Store(collection.folder, person) as store:
@@ -174,7 +174,7 @@ def _converted(value: Any, kind: Kind, item: str) -> Any:
     return converted
 
 
-def _change_rules(collection: Collection, old: str, new: str, kind: str) -> None:
+def _change_rules(collection: CollectionFolder, old: str, new: str, kind: str) -> None:
     """Change what the metric's options say of a field."""
     path = collection.folder / DESCRIPTION
     spec = parse_yaml(text_in(collection.folder, DESCRIPTION))

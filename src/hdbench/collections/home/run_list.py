@@ -11,7 +11,6 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pydantic import Field
 
@@ -24,6 +23,7 @@ from hdbench.answers.forms import ENDINGS
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.collections.home.folder import CollectionFolder
 from hdbench.collections.home.stamps import Kept
 from hdbench.common import processes
 from hdbench.common.names import check_name
@@ -39,9 +39,6 @@ from hdbench.models.backend import Asked
 from hdbench.models.run import read_outcome, run_name
 from hdbench.models.run_folder import is_locked, lock_of
 from hdbench.models.server import OWN_KEY
-
-if TYPE_CHECKING:
-    from hdbench.collections.home.collection import Collection
 
 RUNS = "runs"
 """The folder of runs, as `hdbench run` has it by default."""
@@ -134,7 +131,7 @@ class RunList:
         folder: the folder that they are in; it need not exist.
     """
 
-    def __init__(self, collection: "Collection") -> None:
+    def __init__(self, collection: CollectionFolder) -> None:
         self._collection = collection
         self.folder = collection.beside / RUNS
         self._kept, self._removing = Kept(), threading.Lock()
@@ -155,10 +152,11 @@ class RunList:
         items = len(self._collection.progress().items)
         views = [view for path in paths if (view := self._view(path, items))]
         # What comes after a plan is not part of the dataset that it rests on.
-        items = self._collection.decisions.planned_items() or items
+        planned = self._collection.usable_plan()
+        items = planned.plan.items if planned else items
         return sorted((self._now(view, items) for view in views), key=lambda run: run.name)
 
-    def add(self, given: Path, name: str) -> None:
+    def add(self, given: Path, name: str) -> Path:
         """Move a file of answers to the runs, if it answers this collection.
 
         It takes the place of the file of its name if it answers all of that one's items, too.
@@ -167,28 +165,29 @@ class RunList:
             given: the file, untrusted.
             name: what it is called.
 
+        Returns:
+            Where it is then.
+
         Raises:
             HdbenchError: it cannot be read, has no answer to any item, or leaves out answers of
                 the file of its name, or that one is what a plan rests on.
         """
-        path = self.path_of(name)
+        name = Path(name).name
+        path = self.folder / f"{self._collection.spec.name}_{name}"
         check_name(path)
         if not path.name.lower().endswith(ENDINGS):
             raise HdbenchError(
                 "{place}: not a file of answers: one of {endings}",
-                place=Path(name).name,
+                place=name,
                 endings=", ".join(ENDINGS),
             )
-        _, answered = self._read_answers(given, Path(name).name)
+        _, answered = self._read_answers(given, name)
         if path.exists():
             self._make_way(path, answered)
         with write_errors(path):
             make_folder(self.folder)
             move(given, path, self._collection.beside)
-
-    def path_of(self, name: str) -> Path:
-        """Return where a file of answers goes that has a name."""
-        return self.folder / f"{self._collection.spec.name}_{Path(name).name}"
+        return path
 
     def start(self, asked: Asked, language: str, key: str = "") -> Path:
         """Start a run as a process of its own, which keeps running without browser and server.
@@ -322,7 +321,7 @@ class RunList:
             HdbenchError: see `add`.
         """
         name = path.name.removeprefix(f"{self._collection.spec.name}_")
-        if self._collection.decisions.has_plan():
+        if self._collection.last_plan():
             raise HdbenchError(
                 "{place}: a file of this name is here already, and a decision is planned: rename "
                 "the new one",

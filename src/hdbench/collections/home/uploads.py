@@ -38,7 +38,7 @@ async def uploaded(request: Request, folder: Path) -> AsyncIterator[UploadedFile
 
     Args:
         request: the request; `name` in its query is the file's name.
-        folder: where the file is going to be moved to.
+        folder: a folder that is there, on the disk that the file is going to be moved to.
 
     Raises:
         HdbenchError: it is too large, has an unusable name, or cannot be written.
@@ -46,7 +46,6 @@ async def uploaded(request: Request, folder: Path) -> AsyncIterator[UploadedFile
     name = checked_name(request.query_params.get("name", ""))
     refuse_links(folder)
     with write_errors(folder):
-        await to_thread.run_sync(lambda: folder.mkdir(parents=True, exist_ok=True))
         inside = Path(tempfile.mkdtemp(dir=folder, prefix=".upload-"))
     try:
         path, size = inside / name.name, 0

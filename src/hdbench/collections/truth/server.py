@@ -26,7 +26,7 @@ from hdbench.common.display.routes import shared_routes
 from hdbench.common.jsonio import SPELLED, json_reason, parse_json, spelled_json
 from hdbench.common.servers import HOST, serve_here
 from hdbench.common.texts import language_of, translated
-from hdbench.errors import HdbenchError, without_folders
+from hdbench.errors import HdbenchError
 
 NOT_SAVED = 507
 """The HTTP status for a change that could not be saved, which the page keeps and sends again."""
@@ -45,9 +45,6 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-
-FOLDER = "hdbench.folder"
-"""The key of a request's scope with the folder of a server, which is hidden from visitors."""
 
 HOME = "hdbench.collections.home"
 """The key of a request's scope with the address of the page that leads to this one, if any does."""
@@ -249,12 +246,7 @@ def _localized(answer: Any, request: Request) -> Any:
 
 
 def why_not(message: str, request: Request) -> str:
-    """Return the reason of a refusal, in the language that the page sends with requests.
-
-    If the request's scope has a `FOLDER`, its path on the server is removed.
-    """
-    if folder := request.scope.get(FOLDER):
-        message = without_folders(message, folder)
+    """Return the reason of a refusal, in the language that the page sends with requests."""
     return translated(message, language_of(request.headers.get("accept-language")))
 
 

@@ -7,8 +7,7 @@ from typing import Any
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.benchmarks.titles import FieldTitles
 from hdbench.collections.home.collection import Collection
-from hdbench.collections.home.page import Done, HomePage, Visit
-from hdbench.collections.home.pages.truth import open_editor
+from hdbench.collections.home.page import Done, EditedPage, HomePage, Visit, open_editor
 from hdbench.collections.home.stamps import stamp_of, stamp_of_runs
 from hdbench.collections.truth.choice_pages import AuditPage
 from hdbench.common.display.cells import value_text
@@ -18,9 +17,6 @@ from hdbench.evaluation.score import Settings
 from hdbench.report.audit.findings import Audit, read_audited, write_audit
 from hdbench.report.audit.findings import audit as audit_runs
 from hdbench.report.audit.models import MAKERS, is_witness
-
-AUDITED = "audited/{name}"
-"""The address in a collection of the page with what was found."""
 
 MAX_ROWS = 200
 """Maximum number of values that the page shows."""
@@ -55,7 +51,7 @@ def _show(visit: Visit) -> Mapping[str, Any]:
         "titles": FieldTitles(collection.schema, visit.language),
         "text": value_text,
         "name": visit.home.recent.read().person,
-        "has_plan": collection.decisions.has_plan(),
+        "has_plan": collection.last_plan() is not None,
     }
 
 
@@ -80,5 +76,8 @@ def _audited(collection: Collection, runs: Sequence[Path]) -> Audit:
 def _correct(visit: Visit) -> Done:
     return open_editor(visit, AUDITED)
 
+
+AUDITED = EditedPage("audited/{name}", audit_page)
+"""The page with what was found."""
 
 PAGE = HomePage("audit", _show, {"correct": _correct})

@@ -5,9 +5,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from anyio import to_thread
 from markupsafe import Markup
-from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from hdbench.benchmarks.names import DESCRIPTION
@@ -183,21 +181,16 @@ def _make(visit: Visit) -> Done:
     return Done()
 
 
-async def report_file(collection: Collection, request: Request) -> Response:
+def _report_file(visit: Visit) -> Response:
     """Answer with the page of a report, or a file that it links."""
-
-    def found() -> Path:
-        run = _run(collection, request.path_params["run"])
-        page = report_page(collection, run.path)
-        name = PurePosixPath(request.path_params["file"] or page.name)
-        path = page.parent / name
-        is_inside = ".." not in name.parts and not name.is_absolute()
-        links = (page.parent, *(page.parent / part for part in name.parents), path)
-        if not is_inside or any(link.is_symlink() for link in links) or not path.is_file():
-            raise HdbenchError("{name}: not here", name=str(name))
-        return path
-
-    path = await to_thread.run_sync(found)
+    run = _run(visit.collection, visit.parts["run"])
+    page = report_page(visit.collection, run.path)
+    name = PurePosixPath(visit.parts["file"] or page.name)
+    path = page.parent / name
+    is_inside = ".." not in name.parts and not name.is_absolute()
+    links = (page.parent, *(page.parent / part for part in name.parents), path)
+    if not is_inside or any(link.is_symlink() for link in links) or not path.is_file():
+        raise HdbenchError("{name}: not here", name=str(name))
     return FileResponse(path, headers={"Content-Security-Policy": POLICY})
 
 
@@ -213,4 +206,9 @@ def _run(collection: Collection, name: str) -> RunView:
     raise HdbenchError("{name}: there is no such run", name=name[:100])
 
 
-PAGE = HomePage("compare", _show, {"build": _build, "report": _make})
+PAGE = HomePage(
+    "compare",
+    _show,
+    {"build": _build, "report": _make},
+    files={"report/{run}/{file:path}": _report_file},
+)

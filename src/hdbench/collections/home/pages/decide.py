@@ -4,24 +4,20 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from anyio import to_thread
-from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from hdbench.benchmarks.titles import FieldTitles, Titles
 from hdbench.collections.home.collection import Collection
-from hdbench.collections.home.decisions import DecisionView
-from hdbench.collections.home.page import Done, HomePage, Visit
+from hdbench.collections.home.page import Done, EditedPage, HomePage, Visit, open_editor
 from hdbench.collections.home.pages.compare import COMPARING, POLICY
-from hdbench.collections.home.pages.truth import open_editor
 from hdbench.collections.home.run_list import RunView
 from hdbench.collections.trust.blind_reading import values_to_read
-from hdbench.collections.trust.control import Controlled
 from hdbench.collections.trust.decision_file import Decision
+from hdbench.collections.trust.decision_page import decision_page
 from hdbench.collections.trust.fields import fields_of
-from hdbench.collections.trust.folder import CONTROL, TAKEN, WORK_LIST
+from hdbench.collections.trust.folder import CONTROL, WORK_LIST
 from hdbench.collections.trust.learning import learn_once
 from hdbench.collections.trust.outlook import SECONDS_PER_VALUE, work_left
 from hdbench.collections.trust.plan import (
@@ -45,9 +41,6 @@ from hdbench.collections.truth.reading_page import ValueCheck
 from hdbench.common.texts import language_of, time_in_words
 from hdbench.errors import HdbenchError, Message
 
-CHECKING, CONTROLLING, WORKING = "check/{name}", "control/{name}", "work/{name}"
-"""The addresses in a collection of the pages on which values are read, and worked off."""
-
 DEFAULT_CONTROL = 100
 """Number of values of a control sample, as `hdbench trust apply` has it by default."""
 
@@ -57,35 +50,20 @@ _ENOUGH = 5
 """Of a small collection, this part is read to learn from, and twice as much to verify it."""
 
 
-class FieldCounts(NamedTuple):
-    """The values of a field once a decision is applied.
-
-    Attributes:
-        title: the field's title.
-        accepted: how many are accepted.
-        read: how many people have read.
-        left: how many a person has to look at.
-    """
-
-    title: str
-    accepted: int
-    read: int
-    left: int
-
-
-def check_editor(collection: Collection, name: str, language: str | None) -> ValueCheck:
+def _check_page(collection: Collection, name: str, language: str | None) -> ValueCheck:
     """Open the values of the plan for a person."""
-    return _value_check(collection, _planned(collection).plan_file, name, language)
+    return _value_check(collection, collection.decisions.view().plan.file, name, language)
 
 
-def control_editor(collection: Collection, name: str, language: str | None) -> ValueCheck:
+def _control_page(collection: Collection, name: str, language: str | None) -> ValueCheck:
     """Open the values of the control sample for a person."""
-    return _value_check(collection, _planned(collection).out / CONTROL, name, language)
+    path = collection.decisions.view().plan.out / CONTROL
+    return _value_check(collection, path, name, language)
 
 
-def work_editor(collection: Collection, name: str, language: str | None) -> WorkPage:
+def _work_page(collection: Collection, name: str, language: str | None) -> WorkPage:
     """Open the work list for a person."""
-    work = AppliedWorkList(_planned(collection).out / WORK_LIST, collection.built)
+    work = AppliedWorkList(collection.decisions.view().plan.out / WORK_LIST, collection.built)
     return WorkPage(collection.built, work, name, language)
 
 
@@ -96,26 +74,17 @@ def _value_check(collection: Collection, path: Path, name: str, language: str | 
     return ValueCheck(collection.built, values, name, language)
 
 
-def _planned(collection: Collection) -> DecisionView:
-    view = collection.decisions.view()
-    if view.plan is None:
-        raise HdbenchError(view.problem or "nothing is planned yet")
-    return view
-
-
 def _show(visit: Visit) -> Mapping[str, Any]:
     collection, language = visit.collection, visit.language
-    view = collection.decisions.view()
-    titles = FieldTitles(collection.schema, language)
+    view, background = collection.decisions.view(), collection.background
     shown: dict[str, Any] = {
         "view": view,
         "name": visit.home.recent.read().person,
-        "titles": titles,
+        "titles": FieldTitles(collection.schema, language),
         "time": partial(_time, language=language),
-        "counted": lambda plan: TEXTS.text(counted(plan.right, plan.case), language),
         "default_control": DEFAULT_CONTROL,
-        "learning": collection.background.last(_LEARNING),
-        "applying": collection.background.last(_APPLYING),
+        "learning": background.last(_LEARNING),
+        "applying": background.last(_APPLYING),
         "deciding": None,
         "controlling": None,
         "control_sentences": [],
@@ -123,23 +92,25 @@ def _show(visit: Visit) -> Mapping[str, Any]:
     }
     if view.problem:
         return shown
-    if view.plan is None:
-        return shown | _planning(visit)
-    if view.applied is not None and view.decision is not None:
-        return (
-            shown | _of_decision(view.decision, titles, language) | _of_applied(visit, view, titles)
-        )
+    if not view.is_learned:
+        shown |= {"planning": _planning(collection)}
+    if view.found is None:
+        return shown
+    plan, decision = view.found.plan, view.decision
+    shown["counted"] = TEXTS.text(counted(plan.right, plan.case), language)
     if view.is_learned and not view.to_read:
-        work = collection.decisions.deciding(view)
-        shown["deciding"] = work
-        if work.value is not None:
-            shown |= _of_decision(work.value, titles, language)
-    return shown | {"others": _planning(visit)}
+        if not view.is_applied:
+            shown["deciding"] = collection.decisions.deciding(view.found)
+            decision = shown["deciding"].value
+        elif view.sample:
+            work = shown["controlling"] = collection.decisions.controlling(view.found)
+            if work.value:
+                shown["control_sentences"] = control_sentences(work.value, language)
+    return shown | (_of_decision(decision, shown["titles"], language) if decision else {})
 
 
-def _planning(visit: Visit) -> dict[str, Any]:
+def _planning(collection: Collection) -> dict[str, Any]:
     """Return what the form of a plan shows: how many values there are, and how many are read."""
-    collection = visit.collection
     fields = [field.path for field in fields_of(collection.schema)[0]]
     values = len(collection.progress().items) * len(fields)
     learn, verify = suggested(values)
@@ -187,31 +158,11 @@ def _of_decision(decision: Decision, titles: Titles, language: str) -> dict[str,
     }
 
 
-def _of_applied(visit: Visit, view: DecisionView, titles: Titles) -> dict[str, Any]:
-    assert view.applied is not None  # noqa: S101  the caller looked
-    found: dict[str, Any] = {}
-    if view.control is not None and view.control.sample and not view.to_read:
-        work = visit.collection.decisions.controlling(view)
-        found["controlling"] = work
-        if isinstance(work.value, Controlled):
-            found["control_sentences"] = control_sentences(work.value, visit.language)
-    return found | {
-        "by_field": [
-            FieldCounts(
-                titles(name),
-                counts.get(TAKEN, 0),
-                sum(counts.values()) - counts.get(TAKEN, 0) - view.left.get(name, 0),
-                view.left.get(name, 0),
-            )
-            for name, counts in view.applied.by_field.items()
-        ],
-    }
-
-
 def _plan(visit: Visit) -> Done:
     """Draw the values to read first."""
     form, collection = visit.form, visit.collection
-    known = collection.decisions.view().plan_hash
+    view = collection.decisions.view()
+    known = view.found.hash if view.found else ""
     if form.get("plan", known) != known:
         raise HdbenchError(
             "another window or program has drawn values meanwhile: draw again only to replace them"
@@ -261,8 +212,8 @@ def _percent(form: Mapping[str, str]) -> float:
 
 def _read(visit: Visit) -> Done:
     """Open the values to read next: of the plan, or of the control sample."""
-    view = _planned(visit.collection)
-    return open_editor(visit, CHECKING if view.applied is None else CONTROLLING)
+    is_applied = visit.collection.decisions.view().is_applied
+    return open_editor(visit, CONTROLLING if is_applied else CHECKING)
 
 
 def _work(visit: Visit) -> Done:
@@ -271,40 +222,43 @@ def _work(visit: Visit) -> Done:
 
 def _learn(visit: Visit) -> Done:
     """Learn from the first values, and draw those to verify it."""
-    view, decisions = _planned(visit.collection), visit.collection.decisions
-    plan = view.plan
-    assert plan is not None  # noqa: S101  `_planned` looked
+    decisions = visit.collection.decisions
+    plan, _, file, *_ = decisions.view().plan
     visit.collection.background.start(
-        _LEARNING, lambda: learn_once(plan, decisions.dataset(), view.plan_file)
+        _LEARNING, lambda: learn_once(plan, decisions.dataset(), file)
     )
     return Done()
 
 
 def _apply(visit: Visit) -> Done:
     """Accept the values, and list the others."""
-    view, collection = _planned(visit.collection), visit.collection
-    control = _number(visit.form, "control")
-    collection.background.start(_APPLYING, lambda: collection.decisions.apply(view, control))
+    collection = visit.collection
+    plan, control = collection.decisions.view().plan, _number(visit.form, "control")
+    collection.background.start(_APPLYING, lambda: collection.decisions.apply(plan, control))
     return Done()
 
 
-async def signed_page(collection: Collection, request: Request) -> Response:
+def _signed_page(visit: Visit) -> Response:
     """Answer with the page of the decision, for the person who signs it."""
+    decisions = visit.collection.decisions
+    view = decisions.view()
+    decision = view.decision or decisions.deciding(view.plan).value
+    if decision is None:
+        raise HdbenchError("nothing is decided yet")
+    language = language_of(visit.query.get("language"))
+    page = decision_page(decision, work_left(decision), decisions.dataset(), language)
+    return HTMLResponse(
+        page.encode(errors="backslashreplace"), headers={"Content-Security-Policy": POLICY}
+    )
 
-    def made() -> str:
-        view = _planned(collection)
-        decision = view.decision or collection.decisions.deciding(view).value
-        if decision is None:
-            raise HdbenchError("nothing is decided yet")
-        language = language_of(request.query_params.get("language"))
-        return collection.decisions.signed_page(decision, language)
 
-    page = (await to_thread.run_sync(made)).encode(errors="backslashreplace")
-    return HTMLResponse(page, headers={"Content-Security-Policy": POLICY})
-
+CHECKING = EditedPage("check/{name}", _check_page)
+CONTROLLING = EditedPage("control/{name}", _control_page)
+WORKING = EditedPage("work/{name}", _work_page)
 
 PAGE = HomePage(
     "decide",
     _show,
     {"plan": _plan, "read": _read, "learn": _learn, "apply": _apply, "work": _work},
+    files={"decide/page": _signed_page},
 )

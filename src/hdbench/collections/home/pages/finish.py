@@ -2,22 +2,20 @@
 
 import mimetypes
 from collections.abc import Mapping, Sequence
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
-from anyio import to_thread
-from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, Response
 
 from hdbench.benchmarks.titles import FieldTitles
 from hdbench.collections.home.collection import Collection
-from hdbench.collections.home.decisions import FINISHED, DecisionView
+from hdbench.collections.home.decisions import FINISHED
+from hdbench.collections.home.folder import FoundPlan
 from hdbench.collections.home.page import Done, HomePage, Visit
 from hdbench.collections.home.stamps import stamp_of
-from hdbench.collections.home.uploads import uploaded
+from hdbench.collections.home.uploads import UploadedFile
 from hdbench.collections.records.choices import (
     MAPPING,
     Target,
@@ -37,10 +35,12 @@ from hdbench.collections.trust.delivery import (
     read_deliveries,
     read_finished,
 )
+from hdbench.collections.trust.folder import Applied
 from hdbench.collections.trust.origins import ORIGINS, ValueStates
+from hdbench.common.os_errors import write_errors
 from hdbench.common.validation import read_plain_yaml, validate
 from hdbench.common.value_text import text_of
-from hdbench.common.writing import move, refuse_links, write_whole
+from hdbench.common.writing import make_folder, move, write_whole
 from hdbench.errors import HdbenchError, Message
 
 SHOWN, LOOKED_AT = 3, 50
@@ -84,18 +84,6 @@ GROUPS = (
 _BY_NAME = {group.name: group for group in GROUPS}
 
 
-class WrittenFile(NamedTuple):
-    """A file that can be downloaded.
-
-    Attributes:
-        name: its name.
-        size: its size in bytes.
-    """
-
-    name: str
-    size: int
-
-
 class TargetChoice(NamedTuple):
     """A field, and what it becomes.
 
@@ -125,8 +113,8 @@ class PartView(NamedTuple):
 
 
 def _show(visit: Visit) -> Mapping[str, Any]:
-    collection = visit.collection
-    view = collection.decisions.view()
+    collection, given = visit.collection, visit.form or visit.query
+    view, path = collection.decisions.view(), collection.folder / MAPPING
     shown: dict[str, Any] = {
         "view": view,
         "groups": GROUPS,
@@ -137,29 +125,29 @@ def _show(visit: Visit) -> Mapping[str, Any]:
         "files": [],
         "finished": None,
         "deliveries": None,
-        "given": visit.form or visit.query,
-        "mapping_file": collection.folder / MAPPING,
-        "has_mapping": (collection.folder / MAPPING).is_file(),
+        "given": given,
+        "mapping_file": path,
         "mapping_problem": "",
         "parts": {},
     }
-    if view.applied is None:
+    if view.found is None or view.applied is None:
         return shown
-    folder = view.out / FINISHED
-    shown["has_own"] = (folder / _OWN).is_file()
-    shown["folder"] = folder
+    folder = view.found.out / FINISHED
+    shown |= {"has_own": (folder / _OWN).is_file(), "folder": folder}
     try:
-        value = _mapping(visit, view, visit.form or visit.query)
-        mapping = validate(RecordMapping, value, shown["mapping_file"])
-        samples = _samples(collection, view)
-        parts = {
-            group.part: _part(mapping, group.part, view, samples) for group in GROUPS if group.part
+        mapping = validate(RecordMapping, _mapping(visit, view.found, given), path)
+        samples = _samples(collection, view.found, view.applied)
+        fields = view.found.plan.fields
+        shown["parts"] = {
+            group.part: _part(mapping, group.part, fields, samples)
+            for group in GROUPS
+            if group.part
         }
         replaced: dict[str, list[str]] = {}
         for field, target in chosen(mapping, "marc").items():
             if target.code:
                 replaced.setdefault(target.at[:3], []).append(field)
-        shown |= {"parts": parts, "replaced": replaced, "replace": mapping.replace}
+        shown |= {"replaced": replaced, "replace": mapping.replace}
     except HdbenchError as error:
         shown["mapping_problem"] = error.message
     if (folder / RECORDS).is_file():
@@ -174,14 +162,13 @@ def _show(visit: Visit) -> Mapping[str, Any]:
 def _part(
     mapping: RecordMapping,
     form: MappedForm,
-    view: DecisionView,
+    fields: Sequence[str],
     samples: Sequence[FinishedRecord],
 ) -> PartView:
     """Return a part of the mapping, and records that it makes."""
-    assert view.plan is not None  # noqa: S101  `_show` looked
     become = chosen(mapping, form)
     choices = []
-    for field in view.plan.fields:
+    for field in fields:
         values = (text_of(sample.fields[field]["value"]) for sample in samples)
         key = become[field].key if field in become else ""
         choices.append(TargetChoice(field, next(filter(None, values), ""), key))
@@ -201,12 +188,10 @@ def _shown_key(form: MappedForm, target: Target) -> str:
     return f"dc:{target.key}"
 
 
-def _samples(collection: Collection, view: DecisionView) -> list[FinishedRecord]:
+def _samples(collection: Collection, found: FoundPlan, applied: Applied) -> list[FinishedRecord]:
     """Return some of the records as they would be written now."""
-    assert view.plan is not None  # noqa: S101  `_show` looked
-    assert view.applied is not None  # noqa: S101
     dataset = collection.decisions.dataset()
-    states = ValueStates(view.plan, dataset, view.out, view.applied, is_worked=True)
+    states = ValueStates(found.plan, dataset, found.out, applied, is_worked=True)
     first = [
         FinishedRecord(item, fields) for item, fields, _ in islice(states.of_items(), LOOKED_AT)
     ]
@@ -217,20 +202,19 @@ def _open_values(record: FinishedRecord) -> int:
     return sum(state["origin"] == "open" for state in record.fields.values())
 
 
-def _mapping(visit: Visit, view: DecisionView, given: Mapping[str, str]) -> dict[str, Any]:
+def _mapping(visit: Visit, found: FoundPlan, given: Mapping[str, str]) -> dict[str, Any]:
     """Return the collection's mapping, or one to begin with, with what was chosen on the page.
 
     Raises:
         HdbenchError: its file cannot be used.
     """
-    assert view.plan is not None  # noqa: S101  the caller looked
-    path = visit.collection.folder / MAPPING
+    path, fields = visit.collection.folder / MAPPING, found.plan.fields
     value: dict[str, Any]
     if path.is_file():
         value = read_plain_yaml(path)
     else:
         titles = FieldTitles(visit.collection.schema, visit.language)
-        value = first_mapping({field: titles(field) for field in view.plan.fields})
+        value = first_mapping({field: titles(field) for field in fields})
     validate(RecordMapping, value, path)
     group = _BY_NAME.get(given.get("group", ""))
     if group is None or group.part is None:
@@ -238,9 +222,7 @@ def _mapping(visit: Visit, view: DecisionView, given: Mapping[str, str]) -> dict
     if group.is_into:
         tags = [name.removeprefix(_REPLACE) for name in given if name.startswith(_REPLACE)]
         return value | {"replace": tags}
-    choices = {
-        field: given[_GOES + field].strip() for field in view.plan.fields if _GOES + field in given
-    }
+    choices = {field: given[_GOES + field].strip() for field in fields if _GOES + field in given}
     return with_choices(value, group.part, choices, path) if choices else value
 
 
@@ -255,84 +237,65 @@ def _keep(visit: Visit) -> Done:
     return Done(note, f"finish?group={visit.form.get('group', '')}")
 
 
-def _files(folder: Path) -> list[WrittenFile]:
+def _files(folder: Path) -> list[Path]:
     """Return the files of the records: plain ones that are not hidden."""
     return [
-        WrittenFile(path.name, path.stat().st_size)
+        path
         for path in sorted(folder.iterdir())
         if not path.name.startswith(".") and path.is_file() and not path.is_symlink()
     ]
 
 
-def _applied(collection: Collection) -> DecisionView:
+def _applied(collection: Collection) -> FoundPlan:
+    """Return the plan that is applied."""
     view = collection.decisions.view()
-    if view.applied is None or view.plan is None:
+    if view.applied is None:
         raise HdbenchError(view.problem or "nothing is accepted yet: decide first")
-    return view
+    return view.plan
 
 
 def _write(visit: Visit) -> Done:
     """Write the records in a form, and what has changed since the delivery before."""
-    collection = visit.collection
-    view = _applied(collection)
-    group, wanted = _BY_NAME.get(visit.form.get("group", "")), visit.form.get("form", "")
+    collection, wanted = visit.collection, visit.form.get("form", "")
+    found, group = _applied(collection), _BY_NAME.get(visit.form.get("group", ""))
     form = next((form for form in group.forms if form == wanted), None) if group else None
     if group is None or form is None:
         raise HdbenchError("{form}: no such form", form=wanted[:40])
-    own = view.out / FINISHED / _OWN if group.is_into else None
-    if own is not None and not own.is_file():
+    folder = found.out / FINISHED
+    own = folder / _OWN if group.is_into else None
+    if own and not own.is_file():
         raise HdbenchError("drop your records first: MARC21 or MARCXML")
     if group.part:
         _keep(visit)
-    mapping = collection.folder / MAPPING if group.part else None
-    collection.background.start(
-        _WRITING,
-        partial(
-            _written,
-            collection,
-            view,
-            form,
-            mapping=mapping,
-            own=own,
-            match=visit.form.get("match", ""),
-        ),
-    )
-    return Done()
 
-
-def _written(
-    collection: Collection,
-    view: DecisionView,
-    form: FinishForm,
-    *,
-    mapping: Path | None,
-    own: Path | None,
-    match: str,
-) -> Message:
-    """Write the records, and return what was written in a sentence."""
-    assert view.plan is not None  # noqa: S101  `_applied` looked
-    dataset, folder = collection.decisions.dataset(), view.out / FINISHED
-    records = OwnRecords.of(own, dataset, match) if own else None
-    write = writer_of(form, dataset, view.plan.fields, view.out, mapping, None, records)
-    finished, written = finish(view.out, dataset, folder, write)
-    if written is None:
-        return Message("{name}: {records:,} records", name=RECORDS, records=finished.records)
-    if written.given is not None:
+    def written() -> Message:
+        """Write the records, and return what was written in a sentence."""
+        dataset = collection.decisions.dataset()
+        mapping = collection.folder / MAPPING if group.part else None
+        records = OwnRecords.of(own, dataset, visit.form.get("match", "")) if own else None
+        write = writer_of(form, dataset, found.plan.fields, found.out, mapping, None, records)
+        finished, made = finish(found.out, dataset, folder, write)
+        if made is None:
+            return Message("{name}: {records:,} records", name=RECORDS, records=finished.records)
+        if made.given is not None:
+            return Message(
+                "{name}: {records:,} of your {given:,} records changed: see {changes} and {list}",
+                name=made.path.name,
+                records=made.records,
+                given=made.given,
+                changes=CHANGED,
+                list=made.left.name,
+            )
         return Message(
-            "{name}: {records:,} of your {given:,} records changed: see {changes} and {list}",
-            name=written.path.name,
-            records=written.records,
-            given=written.given,
-            changes=CHANGED,
-            list=written.left.name,
+            "{name}: {records:,} records; {left_out:,} items have none: see {list}",
+            name=made.path.name,
+            records=made.records,
+            left_out=made.left_out,
+            list=made.left.name,
         )
-    return Message(
-        "{name}: {records:,} records; {left_out:,} items have none: see {list}",
-        name=written.path.name,
-        records=written.records,
-        left_out=written.left_out,
-        list=written.left.name,
-    )
+
+    collection.background.start(_WRITING, written)
+    return Done()
 
 
 def _forget_mapping(visit: Visit) -> Done:
@@ -340,37 +303,36 @@ def _forget_mapping(visit: Visit) -> Done:
     return Done()
 
 
-async def upload(collection: Collection, request: Request) -> Response:
-    """Keep a mapping, or a library's own records."""
-    folder = _applied(collection).out / FINISHED
-    refuse_links(folder, collection.beside)
-    async with uploaded(request, folder) as given:
-        if request.path_params["kind"] == "records":
-            await to_thread.run_sync(move, given.path, folder / _OWN)
-        else:
-            await to_thread.run_sync(_keep_file, collection, given.path)
-    return JSONResponse({})
+def _take_records(visit: Visit, given: UploadedFile) -> Mapping[str, str]:
+    """Keep a library's own records."""
+    folder, beside = _applied(visit.collection).out / FINISHED, visit.collection.beside
+    with write_errors(folder):
+        make_folder(folder, beside)
+        move(given.path, folder / _OWN, beside)
+    return {}
 
 
-def _keep_file(collection: Collection, path: Path) -> None:
+def _take_mapping(visit: Visit, given: UploadedFile) -> Mapping[str, str]:
     """Keep a file as the collection's mapping, unless it cannot be used."""
-    validate(RecordMapping, read_plain_yaml(path), Path(MAPPING))
-    write_whole(collection.folder / MAPPING, path.read_bytes())
+    _applied(visit.collection)
+    validate(RecordMapping, read_plain_yaml(given.path), Path(MAPPING))
+    write_whole(visit.collection.folder / MAPPING, given.path.read_bytes())
+    return {}
 
 
-async def file(collection: Collection, request: Request) -> Response:
+def _file(visit: Visit) -> Response:
     """Answer with a file of the records."""
-
-    def found() -> Path:
-        folder = _applied(collection).out / FINISHED
-        name = request.path_params["name"]
-        if name not in {each.name for each in _files(folder)}:
-            raise HdbenchError("{name}: not here", name=name[:100])
-        return Path(folder, name)
-
-    path = await to_thread.run_sync(found)
-    media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
-    return FileResponse(path, filename=path.name, media_type=media_type)
+    folder, name = _applied(visit.collection).out / FINISHED, visit.parts["name"]
+    if Path(folder, name) not in _files(folder):
+        raise HdbenchError("{name}: not here", name=name[:100])
+    media_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    return FileResponse(folder / name, filename=name, media_type=media_type)
 
 
-PAGE = HomePage("finish", _show, {"write": _write, "keep": _keep, "forget": _forget_mapping})
+PAGE = HomePage(
+    "finish",
+    _show,
+    {"write": _write, "keep": _keep, "forget": _forget_mapping},
+    files={"finish/files/{name}": _file},
+    uploads={"upload/records": _take_records, "upload/mapping": _take_mapping},
+)

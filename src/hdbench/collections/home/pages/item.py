@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from anyio import to_thread
-from starlette.requests import Request
 from starlette.responses import Response
 
 from hdbench.benchmarks.titles import FieldTitles
@@ -117,13 +115,13 @@ def _show(visit: Visit) -> Mapping[str, Any]:
     }
 
 
-async def picture(collection: Collection, request: Request) -> Response:
+def _picture(visit: Visit) -> Response:
     """Answer with a page of an item, as large as it is."""
-    item, page = request.query_params.get("id", ""), request.path_params["page"]
-    if item not in collection.media.items:
+    item, media = visit.query.get("id", ""), visit.collection.media
+    if item not in media.items:
         return Response("no such item", 404)
-    data, media_type = await to_thread.run_sync(collection.media.picture, item, page)
-    return Response(data, media_type=media_type)
+    made = media.picture(item, visit.parts["page"])
+    return Response(made.data, media_type=made.media_type)
 
 
-PAGE = HomePage("item", _show)
+PAGE = HomePage("item", _show, files={"picture/{page:number}": _picture})

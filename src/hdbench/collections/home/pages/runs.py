@@ -6,16 +6,11 @@ from functools import cache
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from anyio import to_thread
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-
-from hdbench.collections.home.collection import Collection
 from hdbench.collections.home.page import Done, HomePage, Visit
 from hdbench.collections.home.pages.item import entered, rows_of
 from hdbench.collections.home.pages.scans import views_of
 from hdbench.collections.home.run_list import RunView
-from hdbench.collections.home.uploads import uploaded
+from hdbench.collections.home.uploads import UploadedFile
 from hdbench.collections.truth.editor import read_drafts
 from hdbench.common.extras import install_command, missing_packages
 from hdbench.errors import HdbenchError, Message
@@ -32,7 +27,7 @@ def _local_command() -> str:
 
 
 def _show(visit: Visit) -> Mapping[str, Any]:
-    runs = visit.collection.run_views()
+    runs = visit.collection.runs.views()
     said = Counter(note for run in runs for note in set(run.notes))
     return {
         "runs": runs,
@@ -103,14 +98,15 @@ def _remove(visit: Visit) -> Done:
     return Done(Message("The run is in the folder removed now, beside the collection."))
 
 
-async def upload(collection: Collection, request: Request) -> Response:
-    """Take in a file of answers."""
-    async with uploaded(request, collection.runs.folder) as upload_:
-        await to_thread.run_sync(collection.runs.add, upload_.path, upload_.name.name)
-    name = collection.runs.path_of(upload_.name.name).name
-    return JSONResponse({"to": f"runs?{urlencode({'checked': name})}"})
+def _take_in(visit: Visit, given: UploadedFile) -> Mapping[str, str]:
+    """Take in a file of answers, which is shown then."""
+    path = visit.collection.runs.add(given.path, given.name.name)
+    return {"to": f"runs?{urlencode({'checked': path.name})}"}
 
 
 PAGE = HomePage(
-    "runs", _show, {"start": _start, "stop": _stop, "resume": _resume, "remove": _remove}
+    "runs",
+    _show,
+    {"start": _start, "stop": _stop, "resume": _resume, "remove": _remove},
+    uploads={"upload": _take_in},
 )

@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from anyio import to_thread
-from starlette.requests import Request
 from starlette.responses import Response
 
-from hdbench.collections.home.collection import Collection, key_of
+from hdbench.collections.home.collection import Collection
 from hdbench.collections.home.drafts import CollectionDraft
+from hdbench.collections.home.folder import key_of
 from hdbench.collections.home.page import Done, HomePage, Visit
 from hdbench.collections.truth.progress import ItemProgress
 
@@ -55,19 +54,13 @@ def views_of(collection: Collection, numbers: Iterable[int]) -> list[ScanView]:
     return views
 
 
-async def thumbnail(collection: Collection, request: Request) -> Response:
+def _thumbnail(visit: Visit) -> Response:
     """Answer with the small picture of an item."""
-
-    def made() -> Response:
-        items = collection.progress().items
-        number = request.path_params["n"]
-        if number >= len(items):
-            return Response("no such item", 404)
-        data, media_type = collection.media.thumbnail(items[number].item)
-        # The address changes with the collection, and the picture of an item does not.
-        return Response(data, media_type=media_type)
-
-    return await to_thread.run_sync(made)
+    items, number = visit.collection.progress().items, visit.parts["n"]
+    if number >= len(items):
+        return Response("no such item", 404)
+    made = visit.collection.media.thumbnail(items[number].item)
+    return Response(made.data, media_type=made.media_type)
 
 
 def _items(visit: Visit) -> Mapping[str, Any]:
@@ -105,5 +98,5 @@ def _add(visit: Visit) -> Done:
     return Done(to=f"../new/{key_of(draft.folder)}")
 
 
-OVERVIEW = HomePage("", _overview)
-PAGE = HomePage("scans", _items, {"add": _add})
+OVERVIEW = HomePage("", _overview, template="overview.html")
+PAGE = HomePage("scans", _items, {"add": _add}, files={"small/{n:number}": _thumbnail})

@@ -8,19 +8,14 @@ from hdbench.benchmarks.benchmark import METADATA, PEOPLE
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.benchmarks.titles import FieldTitles
 from hdbench.collections.home.collection import Collection
-from hdbench.collections.home.page import Done, HomePage, Visit
+from hdbench.collections.home.page import Done, EditedPage, HomePage, Visit, open_editor
 from hdbench.collections.home.stamps import stamp_of
 from hdbench.collections.truth.agreement import agreement_of
 from hdbench.collections.truth.choice_pages import SettlingPage
 from hdbench.collections.truth.double import read_double, read_doubly_read
 from hdbench.collections.truth.editor import Editor
-from hdbench.collections.truth.events import as_name
 from hdbench.common.texts import written
 from hdbench.errors import HdbenchError
-
-EDITOR, CORRECTING, SETTLING = "annotate/{name}", "correct/{name}", "settle/{name}"
-"""The addresses in a collection of its editor, without and with what models read, and of the page
-on which people settle what they entered differently."""
 
 _AGREEING = "agreement"
 
@@ -90,17 +85,9 @@ def _show_agreement(visit: Visit) -> Mapping[str, Any]:
     }
 
 
-def open_editor(visit: Visit, path: str) -> Done:
-    """Remember the name in a form, and open what this person edits at an address.
-
-    Raises:
-        HdbenchError: it is not a name, or nothing can be opened for it.
-    """
-    name = as_name(visit.form.get("name", ""))
-    visit.home.recent.note_person(name)
-    visit.home.edited(path, visit.collection, name, anew=True)  # what is wrong is said here
-    return Done(to=f"{path.format(name=name)}/")
-
+EDITOR = EditedPage("annotate/{name}", editor)
+CORRECTING = EditedPage("correct/{name}", correcting_editor)
+SETTLING = EditedPage("settle/{name}", settling_page)
 
 PAGE = HomePage("truth", _show, {"annotate": _annotate, "double": _double, "settle": _settle})
 AGREEMENT = HomePage("agreement", _show_agreement)

@@ -134,6 +134,8 @@ def test_normalization_is_in_order_and_only_for_texts():
     assert counts({"a": "x!"}, {"a": "x ."}, normalize=["punctuation", "whitespace"])[0] == 1
     assert counts({"a": "x!"}, {"a": "x ."}, normalize=["whitespace", "punctuation"])[0] == 0
     assert counts({"a": "5"}, {"a": -5}, normalize=["punctuation"], compare="exact")[0] == 0
+    # Case folding takes a letter apart, and what is compared is in canonical form again.
+    assert counts({"a": "Αΐ"}, {"a": "Οΐ"}, normalize=["casefold"]) == (0, 1, 1, 0.5)
 
 
 # Comparisons

@@ -46,6 +46,8 @@ def canonical_text(text: str) -> str:
         >>> canonical_text("Za\u0308hle\u00a010\r\n\ufeff") == "Zähle 10\n"
         True
     """
+    if text.isascii() and "\r" not in text:  # as most are
+        return text
     if not text.replace("\n", "").isprintable():  # as hardly any is
         text = _OTHER_FORMS.sub(_canonical_sign, text).strip(_JOINERS)
     if is_normalized("NFC", text):
@@ -57,18 +59,21 @@ class OtherFormError(Exception):
     """A text is not written in canonical form."""
 
 
-def check_form(value: Any) -> None:
-    """Refuse a text that is not written in canonical form.
+def check_forms(values: Iterable[Any]) -> None:
+    """Refuse texts that are not written in canonical form.
 
     Raises:
-        OtherFormError: it is not.
+        OtherFormError: one of them is not.
     """
-    if (
-        isinstance(value, str)
-        and not (value.isprintable() and (value.isascii() or is_normalized("NFC", value)))
-        and canonical_text(value) != value
-    ):
-        raise OtherFormError
+    for value in values:
+        if not isinstance(value, str):
+            continue
+        if value.isascii():  # as most are
+            has_form = "\r" not in value
+        else:
+            has_form = value.isprintable() and is_normalized("NFC", value)
+        if not has_form and canonical_text(value) != value:
+            raise OtherFormError
 
 
 def canonical_value(value: Any, depth: int = MAX_DEPTH) -> Any:
@@ -82,7 +87,7 @@ def canonical_value(value: Any, depth: int = MAX_DEPTH) -> Any:
         return canonical_text(value)
     if not isinstance(value, dict | list) or not depth:
         return value
-    if depth == MAX_DEPTH and _is_plain(value):
+    if depth == MAX_DEPTH and _has_form(value):
         return value
     form: Any
     if isinstance(value, dict):
@@ -94,8 +99,8 @@ def canonical_value(value: Any, depth: int = MAX_DEPTH) -> Any:
     return value if form == value else form
 
 
-def _is_plain(value: Any) -> bool:
-    """Whether all texts are surely in canonical form, as those of nearly all records are."""
+def _has_form(value: Any) -> bool:
+    """Whether all texts are in canonical form, as those of nearly all records are."""
     texts: list[str] = []
     left = [value]
     for node in left:
@@ -112,16 +117,10 @@ def _is_plain(value: Any) -> bool:
             elif kind not in _WITHOUT_TEXT:
                 return False
     try:
-        return are_plain(texts)
-    except TypeError:  # a key of another type, from Python
+        check_forms(texts)
+    except OtherFormError:
         return False
-
-
-def are_plain(texts: Iterable[str]) -> bool:
-    """Whether texts are surely in canonical form, as nearly all are."""
-    text = "".join(texts)  # in canonical form only if each of them is
-    is_shown = text.isprintable() or text.replace("\n", "").isprintable()
-    return is_shown and (text.isascii() or is_normalized("NFC", text))
+    return True
 
 
 def _canonical_sign(match: re.Match[str]) -> str:

@@ -33,13 +33,21 @@ from hdbench.scoring.records.compare import (
     ByPath,
     Fields,
     Pair,
+    all_missing,
     compare_by_path,
     compare_fields,
     joined,
     pairs,
 )
 from hdbench.scoring.records.options import DEFAULTS, read_options
-from hdbench.scoring.records.tree import Record, as_written, most_compared, segments_of, take_apart
+from hdbench.scoring.records.tree import (
+    NO_CHECKS,
+    Record,
+    as_written,
+    most_compared,
+    segments_of,
+    take_apart,
+)
 
 RECORDS = ("records_found", "records_missed", "records_invented")
 
@@ -64,6 +72,7 @@ class _Compared(NamedTuple):
     Attributes:
         pair: the record or item.
         fields: what became of its fields.
+        alike: path → similarity of the values that were compared and are not equal.
         references: path → value of what the ground truth has.
         predictions: path → value of what the answer has.
         is_escaped: whether there may be `escaped` keys in paths.
@@ -71,6 +80,7 @@ class _Compared(NamedTuple):
 
     pair: Pair
     fields: Fields
+    alike: Mapping[str, float]
     references: Mapping[str, Any]
     predictions: Mapping[str, Any]
     is_escaped: bool
@@ -236,23 +246,22 @@ class RecordF1(Metric):
             ]
         except OtherFormError:
             return self.score(self.canonical(record), prepared)._replace(rewritten=True)
-        fields = compared[0].fields.by_outcome()
-        alike = [*compared[0].fields.alike.values()]
+        fields = compared[0].fields
+        alike = [*compared[0].alike.values()]
         if len(compared) > 1:  # it has lists
             fields = {outcome: paths.copy() for outcome, paths in fields.items()}
             for item in compared[1:]:
-                for outcome, paths in item.fields.by_outcome().items():
+                for outcome, paths in item.fields.items():
                     fields[outcome] += [joined(item.pair.prefix, path) for path in paths]
-                alike += item.fields.alike.values()
+                alike += item.alike.values()
         both = len(fields["correct"]) + len(fields["substituted"])
         number = both + len(fields["missing"])
         mean = self._total([both - len(alike), *alike]) / number if number else 1.0
         if record is None:
             mean = 0.0
-        wrong = alike or fields["substituted"] or fields["missing"] or fields["spurious"]
         if self._rules.has_escaped:
             fields = {outcome: [*map(as_written, paths)] for outcome, paths in fields.items()}
-        statistics = self._statistics(fields, mean, perfect=record is not None and not wrong)
+        statistics = self._statistics(fields, mean, exact=record is not None and not alike)
         if len(compared) == 1:
             return ItemScore(statistics, fields, compared, {}, prepared.rewritten)
         statistics |= _count_items(compared, fields, unanswered=record is None)
@@ -262,11 +271,10 @@ class RecordF1(Metric):
         """Return what became of each field of one item, errors first."""
         matches: dict[Outcome, list[FieldMatch]] = {outcome: [] for outcome in OUTCOMES[::-1]}
         records: dict[str, RecordOutcome | None] = {}
-        for pair, fields, references, predictions, is_escaped in score.compared:
+        for pair, fields, alike, references, predictions, is_escaped in score.compared:
             record = _unpaired(pair, records)
-            for outcome, paths in fields.by_outcome().items():
+            for outcome, paths in fields.items():
                 for path in paths:
-                    alike = fields.alike.get(path, float(outcome == "correct"))
                     field = joined(pair.prefix, path)
                     matches[outcome].append(
                         FieldMatch(
@@ -274,7 +282,7 @@ class RecordF1(Metric):
                             outcome,
                             references.get(path),
                             predictions.get(path),
-                            alike,
+                            alike.get(path, float(outcome == "correct")),
                             record,
                         )
                     )
@@ -338,36 +346,43 @@ class RecordF1(Metric):
     def _compare(self, pair: Pair, *, unanswered: bool) -> _Compared:
         """Return what became of the fields of a record or item."""
         truth, answer = pair.truth, pair.answer
-        expected = truth.expected if truth is not None else []
         references = truth.leaves if truth is not None else {}
         predictions = answer.leaves if answer is not None else {}
-        if unanswered:  # misses empty texts, too
-            fields = Fields([], [], list(references), [], {})
+        if unanswered:
+            fields, alike = all_missing(references)
         else:
-            canonical = self._rules.canonical
-            fields = compare_fields(expected, references, predictions, canonical=canonical)
-        return _Compared(pair, fields, references, predictions, self._rules.has_escaped)
+            checks = truth.checks if truth is not None else NO_CHECKS
+            fields, alike = compare_fields(references, predictions, self._rules, checks)
+        return _Compared(pair, fields, alike, references, predictions, self._rules.has_escaped)
 
     def _score_by_path(self, record: dict[str, Any], prepared: PreparedRecord) -> ItemScore:
         """The counts of one item whose records are compared by path."""
         how = self._read.by_path or ByPath()
         answer = self.canonical(record)
-        outcomes, similarities, references, predictions = compare_by_path(
+        fields, alike, similarities, references, predictions = compare_by_path(
             prepared.value, answer, how, self._rules
         )
-        fields = outcomes.by_outcome()
         number = len(similarities)
         mean = self._total(list(similarities.values())) / number if number else 1.0
-        wrong = outcomes.alike or outcomes.substituted or outcomes.missing or outcomes.spurious
         pair = Pair("", prepared.record, None)
-        compared = [_Compared(pair, outcomes, references, predictions, is_escaped=False)]
-        statistics = self._statistics(fields, mean, perfect=not wrong)
+        compared = [_Compared(pair, fields, alike, references, predictions, is_escaped=False)]
+        statistics = self._statistics(fields, mean, exact=not alike)
         rewritten = prepared.rewritten or answer is not record
         return ItemScore(statistics, fields, compared, rewritten=rewritten)
 
     def _statistics(
-        self, fields: Mapping[Outcome, Sequence[str]], similarity: float, *, perfect: bool
+        self, fields: Mapping[Outcome, Sequence[str]], similarity: float, *, exact: bool
     ) -> dict[str, float]:
+        """The statistics of one item.
+
+        Args:
+            fields: outcome → the fields that had it.
+            similarity: the mean over the ground truth's fields.
+            exact: whether the answer's values are the ground truth's wherever they match.
+        """
+        is_perfect = exact and not (
+            fields["substituted"] or fields["missing"] or fields["spurious"]
+        )
         weigh = self._weigh if self._has_weights else len
         correct, substituted, missing, spurious = map(weigh, fields.values())
         tp, fp, fn = correct, substituted + spurious, substituted + missing
@@ -384,7 +399,7 @@ class RecordF1(Metric):
             "false_negatives": fn,
             "f1": item_f1,
             "similarity": similarity,
-            "perfect": int(perfect),
+            "perfect": int(is_perfect),
             "records_found": 0,
             "records_missed": 0,
             "records_invented": 0,

@@ -35,14 +35,12 @@ from hdbench.scoring.metric import (
     micro_rates_without,
     rates_of_fields,
 )
-from hdbench.scoring.rates import cached_f1, f1, plain, ratio, truncated
-from hdbench.scoring.records.compare import Fields, compare_fields
+from hdbench.scoring.rates import f1, plain, ratio, truncated
+from hdbench.scoring.records.compare import all_missing, compare_fields
 from hdbench.scoring.records.options import read_rules
-from hdbench.scoring.records.tree import Check, as_written, take_apart
+from hdbench.scoring.records.tree import Leaves, as_written, fields_by_position
 
 # Records as leaf fields with dotted paths
-
-Leaves = dict[str, Any]
 
 
 class _Path(dict[str | int, "_Path"]):
@@ -171,13 +169,11 @@ class PreparedCard(NamedTuple):
     """A ground truth, flattened once.
 
     Attributes:
-        expected: the fields that an answer must have.
-        values: path → value of each of them.
+        values: path → value of each field that an answer must have.
         leaves: path → value of every field, absent ones too; only for `published`.
         rewritten: whether it was not written in canonical form.
     """
 
-    expected: Sequence[Check]
     values: Leaves
     leaves: Leaves
     rewritten: bool
@@ -249,7 +245,6 @@ class ZettelF1(Metric):
         super().__init__(protocol)
         self.threshold = _check_number("threshold", threshold, 1)
         self.weights = _check_weights(self.canonical(weights))
-        self._total_weight = self._weigh if self.weights else len
         self._rules = read_rules(
             {"lists": "position", "threshold": self.threshold}, canonical=not self._published
         )
@@ -263,13 +258,10 @@ class ZettelF1(Metric):
         """The fields of a ground truth."""
         if not self._published:
             value = self.canonical(reference)
-            record = take_apart(value, self._rules)
-            record.expect(self._rules)
-            return PreparedCard(record.expected, record.leaves, {}, value is not reference)
+            leaves = fields_by_position(value, self._rules)
+            return PreparedCard(leaves, {}, value is not reference)
         leaves = flatten(reference, split_keys=True)
-        values = _kept(leaves)
-        expected = [Check(path, None, self.threshold) for path in values]
-        return PreparedCard(expected, values, leaves, rewritten=False)
+        return PreparedCard(_kept(leaves), leaves, rewritten=False)
 
     def score(self, record: dict[str, Any] | None, prepared: PreparedCard) -> ItemScore:
         """The counts of one card.
@@ -286,53 +278,41 @@ class ZettelF1(Metric):
         """
         leaves: Leaves = {}
         if record is None:
-            found = Fields([], [], list(prepared.values), [], {})
+            found, alike = all_missing(prepared.values)
         elif self._published:
             leaves = flatten(record, split_keys=True)
-            found = _without_parents(
-                compare_fields(prepared.expected, prepared.values, _kept(leaves), canonical=False),
-                prepared,
-                leaves,
-            )
+            found, alike = compare_fields(prepared.values, _kept(leaves), self._rules)
+            found["missing"] = without_parents(found["missing"], leaves)
+            found["spurious"] = without_parents(found["spurious"], prepared.leaves)
         else:
             try:
-                leaves = take_apart(record, self._rules).leaves
-                found = compare_fields(prepared.expected, prepared.values, leaves, canonical=True)
+                leaves = fields_by_position(record, self._rules)
+                found, alike = compare_fields(prepared.values, leaves, self._rules)
             except OtherFormError:
                 return self.score(self.canonical(record), prepared)._replace(rewritten=True)
-        wrong = (
-            record is None or found.alike or found.substituted or found.missing or found.spurious
-        )
-        fields = found.by_outcome()
+        fields = found
         if self._rules.has_escaped:
-            fields = {outcome: [*map(as_written, paths)] for outcome, paths in fields.items()}
-        correct, substituted, missing, spurious = map(self._total_weight, fields.values())
-        tp, fp, fn = correct, substituted + spurious, substituted + missing
-        card_f1 = cached_f1(tp, fp, fn)
+            fields = {outcome: [*map(as_written, paths)] for outcome, paths in found.items()}
+        correct, substituted, missing, spurious = map(len, fields.values())
+        is_perfect = record is not None and not (alike or substituted or missing or spurious)
+        statistics = _statistics(correct, substituted, missing, spurious, is_perfect)
         if self.weights:
-            correct, substituted, missing, spurious = map(self._counted, fields.values())
-        corrections = substituted + missing + spurious
-        statistics = {
-            "true_positives": tp,
-            "false_positives": fp,
-            "false_negatives": fn,
-            "f1": round(card_f1, 2) if self._published else card_f1,
-            "perfect": int(not wrong),
-            "corrections": corrections,
-            "values": correct + corrections,
-        }
-        return ItemScore(statistics, fields, (leaves, found), {}, prepared.rewritten)
+            weighed = _statistics(*map(self._weigh, fields.values()), is_perfect)
+            counted = _statistics(*map(self._counted, fields.values()), is_perfect)
+            statistics = {**weighed, **{name: counted[name] for name in EFFORT}}
+        if self._published:
+            statistics = {**statistics, "f1": round(statistics["f1"], 2)}
+        return ItemScore(statistics, fields, (leaves, found, alike), {}, prepared.rewritten)
 
     def explain(self, score: ItemScore, prepared: PreparedCard) -> list[FieldMatch]:
         """Return what became of each field of one card, errors first."""
-        leaves, found = score.compared
-        paths = found.by_outcome()
+        leaves, found, alike = score.compared
         matches = []
         for outcome in OUTCOMES[::-1]:
-            for path, field in zip(paths[outcome], score.fields[outcome], strict=True):
+            for path, field in zip(found[outcome], score.fields[outcome], strict=True):
                 reference, prediction = prepared.values.get(path), leaves.get(path)
-                alike = found.alike.get(path, float(outcome == "correct"))
-                matches.append(FieldMatch(field, outcome, reference, prediction, alike))
+                similarity = alike.get(path, float(outcome == "correct"))
+                matches.append(FieldMatch(field, outcome, reference, prediction, similarity))
         return matches
 
     def rates(self, totals: Mapping[str, float]) -> dict[str, Any]:
@@ -407,12 +387,22 @@ def _kept(leaves: Leaves) -> Leaves:
     }
 
 
-def _without_parents(found: Fields, prepared: PreparedCard, leaves: Leaves) -> Fields:
-    """The fields without those that are parents of others in the other record."""
-    return found._replace(
-        missing=without_parents(found.missing, leaves),
-        spurious=without_parents(found.spurious, prepared.leaves),
-    )
+@lru_cache(maxsize=4096, typed=True)  # cards have the same few counts again and again
+def _statistics(
+    correct: float, substituted: float, missing: float, spurious: float, is_perfect: bool
+) -> Mapping[str, float]:
+    """The statistics of a card, by how many fields had each outcome."""
+    tp, fp, fn = correct, substituted + spurious, substituted + missing
+    corrections = substituted + missing + spurious
+    return {
+        "true_positives": tp,
+        "false_positives": fp,
+        "false_negatives": fn,
+        "f1": f1(tp, fp, fn),
+        "perfect": int(is_perfect),
+        "corrections": corrections,
+        "values": correct + corrections,
+    }
 
 
 @lru_cache(maxsize=4096)  # cards have few fields, so the same names come again and again

@@ -1,43 +1,21 @@
 """Two records compared: the items of their lists paired, and each field judged."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from rapidfuzz import fuzz
 
-from hdbench.scoring.equality import are_plain, check_form, similarity
-from hdbench.scoring.metric import Outcome
-from hdbench.scoring.records.tree import Check, PathRules, Record, segments_of
+from hdbench.scoring.equality import check_forms, similarity
+from hdbench.scoring.metric import OUTCOMES, Outcome
+from hdbench.scoring.records.tree import NO_CHECKS, Check, PathRules, Record, segments_of
 
 _ABSENT = object()
 
 
-class Fields(NamedTuple):
-    """What became of the fields of a record, or of an item of a list, without its own lists.
-
-    Attributes:
-        correct: the paths of values that match.
-        substituted: the paths of values that do not.
-        missing: the paths of values that the answer lacks.
-        spurious: the paths of values that only the answer has.
-        alike: path → similarity, for values that were compared and are not equal.
-    """
-
-    correct: list[str]
-    substituted: list[str]
-    missing: list[str]
-    spurious: list[str]
-    alike: dict[str, float]
-
-    def by_outcome(self) -> dict[Outcome, list[str]]:
-        """Outcome → the paths that had it, in the order of `OUTCOMES`."""
-        return {
-            "correct": self.correct,
-            "substituted": self.substituted,
-            "missing": self.missing,
-            "spurious": self.spurious,
-        }
+Fields = dict[Outcome, list[str]]
+"""Outcome → the paths of a record's fields that had it, or of those of an item of a list without
+its own lists; in the order of `OUTCOMES`."""
 
 
 class Pair(NamedTuple):
@@ -73,44 +51,46 @@ def pairs(pair: Pair, rules: PathRules) -> Iterator[Pair]:
 
 
 def compare_fields(
-    expected: Sequence[Check],
     references: Mapping[str, Any],
     leaves: Mapping[str, Any],
-    *,
-    canonical: bool,
-) -> Fields:
+    rules: PathRules,
+    checks: Mapping[str, Check] = NO_CHECKS,
+) -> tuple[Fields, dict[str, float]]:
     """Return what became of the fields of a record or item, without those of its lists' items.
 
     Args:
-        expected: what the answer must have: one check for each of `references`, in order.
         references: path → value of what the ground truth has.
         leaves: path → value of what the answer has.
-        canonical: whether only what is written in canonical form can be compared, as `references`
-            are. What is equal to them is: so most of an answer does not have to be looked at.
+        rules: how fields are compared. Where only what is written in canonical form can be, as
+            `references` are, what is equal to them is: so most of an answer need not be looked at.
+        checks: the fields that are not compared as is usual, with how they are.
+
+    Returns:
+        The fields; and path → similarity of the values that were compared and are not equal.
 
     Raises:
         OtherFormError: a value of the answer is written otherwise.
     """
-    if leaves == references and all(check.compare is None for check in expected):
-        return Fields(list(references), [], [], [], {})
     correct: list[str] = []
     substituted: list[str] = []
     missing: list[str] = []
     spurious: list[str] = []
     alike: dict[str, float] = {}
     others: list[Any] = []
-    common, ratio = 0, fuzz.ratio
-    for (path, compare, threshold), reference in zip(expected, references.values(), strict=True):
-        value = leaves.get(path, _ABSENT)
+    absent, get, usual, ratio = 0, leaves.get, rules.usual, fuzz.ratio
+    for path, reference in references.items():
+        value = get(path, _ABSENT)
+        if value == reference and (path not in checks or checks[path][0] is None):
+            correct.append(path)
+            continue
         if value is _ABSENT:
+            absent += 1
             if reference != "":  # an empty text counts nothing where the other side has no value
                 missing.append(path)
             continue
-        common += 1
-        if compare is None and value == reference:
-            correct.append(path)
-            continue
-        others.append(value)
+        if type(value) is not str or not value.isascii() or "\r" in value:
+            others.append(value)  # whose form is not sure
+        compare, threshold = checks.get(path, usual)
         if compare is None and type(value) is type(reference) is str:
             same = ratio(reference, value) / 100  # as `similarity`, whose call costs as much
         else:
@@ -118,15 +98,23 @@ def compare_fields(
         (correct if same >= threshold else substituted).append(path)
         if same != 1.0:
             alike[path] = same
-    if len(leaves) > common:
-        spurious = [
-            path for path, value in leaves.items() if path not in references and value != ""
-        ]
+    if len(leaves) > len(references) - absent:
+        spurious = [path for path in leaves if path not in references and leaves[path] != ""]
         others += [leaves[path] for path in spurious]
-    if canonical and others and not are_plain([text for text in others if type(text) is str]):
-        for value in others:
-            check_form(value)
-    return Fields(correct, substituted, missing, spurious, alike)
+    if others and rules.canonical:
+        check_forms(others)
+    fields: Fields = {
+        "correct": correct,
+        "substituted": substituted,
+        "missing": missing,
+        "spurious": spurious,
+    }
+    return fields, alike
+
+
+def all_missing(references: Iterable[str]) -> tuple[Fields, dict[str, float]]:
+    """Return the same for an item without an answer, which lacks empty texts, too."""
+    return {"correct": [], "substituted": [], "missing": [*references], "spurious": []}, {}
 
 
 def joined(prefix: str, path: str) -> str:
@@ -163,14 +151,15 @@ class ByPath(NamedTuple):
 
 def compare_by_path(
     truth: dict[str, Any], answer: dict[str, Any], how: ByPath, rules: PathRules
-) -> tuple[Fields, dict[str, float], dict[str, Any], dict[str, Any]]:
+) -> tuple[Fields, dict[str, float], dict[str, float], dict[str, Any], dict[str, Any]]:
     """Return what became of the fields of two records.
 
     Returns:
-        The fields; path → similarity of each field that is compared; and path → value of either
-        side, as it was compared.
+        As `compare_fields`; path → similarity of each field that is compared; and path → value of
+        either side, as it was compared.
     """
-    fields = Fields([], [], [], [], {})
+    fields: Fields = {outcome: [] for outcome in OUTCOMES}
+    alike: dict[str, float] = {}
     similarities: dict[str, float] = {}
     references: dict[str, Any] = {}
     predictions: dict[str, Any] = {}
@@ -187,11 +176,11 @@ def compare_by_path(
         is_compared = how.absent == "compare" and path in expected
         if reference is None and prediction is None:
             if is_compared:
-                fields.correct.append(path)
+                fields["correct"].append(path)
                 similarities[path] = 1.0
         elif reference is None or prediction is None:
             if (prediction if reference is None else reference) != "":
-                (fields.spurious if reference is None else fields.missing).append(path)
+                fields["spurious" if reference is None else "missing"].append(path)
                 if reference is not None:
                     similarities[path] = 0.0
             if is_compared:
@@ -199,11 +188,11 @@ def compare_by_path(
         else:
             compare, threshold = rules.of_field((), path)
             same = (compare or similarity)(reference, prediction)
-            (fields.correct if same >= threshold else fields.substituted).append(path)
+            fields["correct" if same >= threshold else "substituted"].append(path)
             similarities[path] = same
             if same != 1.0:
-                fields.alike[path] = same
-    return fields, similarities, references, predictions
+                alike[path] = same
+    return fields, alike, similarities, references, predictions
 
 
 def _paths(expected: dict[str, Any], predicted: dict[str, Any], how: ByPath) -> list[str]:

@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from hdbench.common.bounds import MAX_ITEM_PAIRS, MAX_KEPT_LENGTH, MAX_KEPT_PATHS
 from hdbench.errors import HdbenchError
-from hdbench.scoring.equality import Normalizer, check_form
+from hdbench.scoring.equality import Normalizer, canonical_text, check_forms
 from hdbench.scoring.records.values import Comparator
 
 # Patterns of paths, by which options name the fields of a record
@@ -82,11 +82,12 @@ class Patterns(Generic[Value]):
 
     Attributes:
         option: the name of the option, for messages.
+        default: the value of a path that no pattern covers.
 
     Args:
         option: same as the attribute.
         values: pattern → value.
-        default: the value of a path that no pattern covers.
+        default: same as the attribute.
 
     Raises:
         HdbenchError: a pattern cannot be read, or is there twice in two spellings.
@@ -99,7 +100,7 @@ class Patterns(Generic[Value]):
 
     def __init__(self, option: str, values: Mapping[str, Value], default: Value) -> None:
         self.option = option
-        self._default = default
+        self.default = default
         self._values: dict[tuple[str, ...], Value] = {}
         for pattern, value in values.items():
             if not isinstance(pattern, str) or not _PATTERN.fullmatch(pattern):
@@ -117,7 +118,7 @@ class Patterns(Generic[Value]):
 
     def __getitem__(self, path: Sequence[str]) -> Value:
         fitting = self.fitting(path)
-        return self._values[min(fitting, key=_rank)] if fitting else self._default
+        return self._values[min(fitting, key=_rank)] if fitting else self.default
 
     def __bool__(self) -> bool:
         return bool(self._values)
@@ -161,6 +162,12 @@ def by_pattern(option: str, value: Any, default: Value, read: Any) -> Patterns[V
 
 ListMode = Literal["aligned", "ordered", "position"]
 
+Check = tuple[Comparator | None, float]
+"""How the values of a field are compared, None if by similarity, and from which similarity they
+match."""
+
+NO_CHECKS: Mapping[str, Check] = {}
+
 
 @dataclass
 class PathRules:
@@ -191,12 +198,13 @@ class PathRules:
     def __post_init__(self) -> None:
         self.root = Path(self, "", ())
         self.blank_texts = frozenset(value for value in self.blank if isinstance(value, str))
-        self._is_null_blank = None in self.blank
+        self.is_null_blank = None in self.blank
         self._others_blank = [value for value in self.blank if not isinstance(value, str | None)]
-        self._fields: dict[tuple[tuple[str, ...], str], tuple[Comparator | None, float]] = {}
-        self._checks: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[Check, ...]] = {}
+        self.usual: Check = None, self.threshold.default
+        self._fields: dict[tuple[tuple[str, ...], str], Check] = {}
+        self._checks: dict[tuple[tuple[str, ...], tuple[str, ...]], dict[str, Check]] = {}
 
-    def of_field(self, segments: tuple[str, ...], path: str) -> tuple[Comparator | None, float]:
+    def of_field(self, segments: tuple[str, ...], path: str) -> Check:
         """Return how the values of a field are compared, and from which similarity they match.
 
         Args:
@@ -211,8 +219,10 @@ class PathRules:
                 self._fields[segments, path] = rule
         return rule
 
-    def checks(self, segments: tuple[str, ...], paths: Iterable[str]) -> tuple["Check", ...]:
-        """What an answer must have: kept, as the ground truths have the same few sets of fields.
+    def checks(self, segments: tuple[str, ...], paths: Iterable[str]) -> dict[str, Check]:
+        """Return the fields that are not compared by similarity and the usual threshold.
+
+        They are kept, as the ground truths have the same few sets of fields.
 
         Args:
             segments: the path of the record or item.
@@ -221,7 +231,8 @@ class PathRules:
         key = segments, tuple(paths)
         checks = self._checks.get(key)
         if checks is None:
-            checks = tuple(Check(path, *self.of_field(segments, path)) for path in key[1])
+            rules = {path: self.of_field(segments, path) for path in key[1]}
+            checks = {path: rule for path, rule in rules.items() if rule != self.usual}
             if len(self._checks) < MAX_KEPT_PATHS:
                 self._checks[key] = checks
         return checks
@@ -231,7 +242,7 @@ class PathRules:
         if isinstance(value, str):
             return value in self.blank_texts
         if value is None:
-            return self._is_null_blank
+            return self.is_null_blank
         others = self._others_blank
         return bool(others) and any(value == it and type(value) is type(it) for it in others)
 
@@ -252,7 +263,8 @@ class Path:
         lists: how a list at this path is compared.
         mode: how the list is compared whose item this is.
         steps: how its texts are normalized.
-        plain: key → the text of the path there, where a text is compared as it is.
+        plain: key → the text of the path there, if that is kept and its values are compared as
+            they are.
     """
 
     __slots__ = (
@@ -294,7 +306,7 @@ class Path:
         if path is not None:
             return path
         if self._rules.canonical:
-            check_form(key)
+            check_forms([key])
         name = escaped(key)
         if name != key:
             self._rules.has_escaped = True
@@ -320,18 +332,11 @@ class Path:
         return path
 
 
-class Check(NamedTuple):
-    """A field that an answer must have.
+Leaves = dict[str, Any]
+"""Path → value."""
 
-    Attributes:
-        path: its path from the record or item.
-        compare: how a value is compared with the ground truth's; None is by similarity.
-        threshold: the similarity from which it matches.
-    """
-
-    path: str
-    compare: Comparator | None
-    threshold: float
+Lists = dict[str, list["Record"]]
+"""Path → the items of a list."""
 
 
 class Record:
@@ -345,16 +350,16 @@ class Record:
     Attributes:
         leaves: path → value of each field that is not blank, normalized.
         lists: path → the items of an aligned or ordered list that is not empty.
-        expected: in a ground truth, the fields that an answer must have, in the order of `leaves`.
+        checks: in a ground truth, the fields that are not compared as is usual, with how they are.
     """
 
-    expected: Sequence[Check] = ()
+    checks: Mapping[str, Check] = NO_CHECKS
     _canonical: str | None = None
 
     def __init__(self, value: Any, path: Path, index: int = 0) -> None:
         self.value, self.path, self.index = value, path, index
-        self.leaves: dict[str, Any] = {}
-        self.lists: dict[str, list[Record]] = {}
+        self.leaves: Leaves = {}
+        self.lists: Lists = {}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Record) and bool(self.value == other.value)
@@ -380,8 +385,8 @@ class Record:
         return self._canonical
 
     def expect(self, rules: PathRules) -> None:
-        """Take it for a ground truth: note what an answer must have."""
-        self.expected = rules.checks(self.path.segments, self.leaves)
+        """Take it for a ground truth: note how its fields are compared."""
+        self.checks = rules.checks(self.path.segments, self.leaves)
         for items in self.lists.values():
             for item in items:
                 item.expect(rules)
@@ -450,48 +455,62 @@ def take_apart(value: dict[str, Any], rules: PathRules) -> Record:
     nothing in it has no fields.
     """
     record = Record(value, rules.root)
-    _add_object(value, rules.root, record, rules)
+    _add_object(value, rules.root, record.leaves, record.lists, rules)
     return record
 
 
-def _add_object(value: dict[str, Any], at: Path, record: Record, rules: PathRules) -> None:
-    leaves, blank_texts, plain = record.leaves, rules.blank_texts, at.plain
+def fields_by_position(value: dict[str, Any], rules: PathRules) -> Leaves:
+    """The fields of a JSON object by path, where all lists are compared by position."""
+    leaves: Leaves = {}
+    _add_object(value, rules.root, leaves, {}, rules)
+    return leaves
+
+
+def _add_object(
+    value: dict[str, Any], at: Path, leaves: Leaves, lists: Lists, rules: PathRules
+) -> None:
+    plain, blank_texts = at.plain, rules.blank_texts
     for key, child in value.items():
-        if (
-            type(child) is str  # as most are, at a path that was seen before
-            and (text := plain.get(key)) is not None
-            and not (blank_texts and child in blank_texts)
-        ):
-            leaves[text] = child
-        elif type(child) is dict and not (path := at.below.get(key) or at.key(key)).ignored:
-            _add_object(child, path, record, rules)
-        else:
-            _add(child, at.key(key), record, rules)
+        if key not in plain:
+            _add(child, at.key(key), leaves, lists, rules)
+        elif type(child) is str:  # as most are
+            if not (blank_texts and child in blank_texts):
+                leaves[plain[key]] = child
+        elif type(child) is dict:
+            _add_object(child, at.below[key], leaves, lists, rules)
+        elif child is not None or not rules.is_null_blank:
+            _add(child, at.below[key], leaves, lists, rules)
 
 
-def _add(value: Any, path: Path, record: Record, rules: PathRules) -> None:
+def _add(value: Any, path: Path, leaves: Leaves, lists: Lists, rules: PathRules) -> None:
     if path.ignored:
         return
     if isinstance(value, dict):
-        _add_object(value, path, record, rules)
+        _add_object(value, path, leaves, lists, rules)
     elif isinstance(value, list):
-        _add_list(value, path, record, rules)
+        _add_list(value, path, leaves, lists, rules)
     elif not rules.is_blank(value):
         if path.steps and isinstance(value, str):
+            if rules.canonical:
+                check_forms([value])
             for step in path.steps:
                 value = step(value)
-        record.leaves[path.text] = value
+            if rules.canonical:  # what is folded may be apart: "ΐ"
+                value = canonical_text(value)
+        leaves[path.text] = value
 
 
-def _add_list(values: list[Any], path: Path, record: Record, rules: PathRules) -> None:
+def _add_list(
+    values: list[Any], path: Path, leaves: Leaves, lists: Lists, rules: PathRules
+) -> None:
     if path.lists == "position":
         for index, value in enumerate(values):
-            _add(value, path.place(index), record, rules)
+            _add(value, path.place(index), leaves, lists, rules)
         return
     items = []
     for index, value in enumerate(values):
         item = Record(value, path.item(), index)
-        _add(value, path.item(), item, rules)
+        _add(value, path.item(), item.leaves, item.lists, rules)
         items.append(item)
     if items:
-        record.lists[path.text] = items
+        lists[path.text] = items

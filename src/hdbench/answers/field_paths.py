@@ -147,6 +147,8 @@ class FieldNames:
         >>> names = FieldNames(AnswerSchema({"properties": {"title": title, "year": {}}}))
         >>> names.renamed({"Titel": "Zoo", "Druck": {"Erscheinungsjahr": 1912, "price": 2}})
         {'title': 'Zoo', 'year': 1912, 'Druck': {'price': 2}}
+        >>> names.renamed({"Titel": "Zoo", "year": 1912})
+        {'title': 'Zoo', 'year': 1912}
     """
 
     def __init__(self, schema: AnswerSchema) -> None:
@@ -155,21 +157,28 @@ class FieldNames:
         self.found: dict[str, str] = {}
 
     def renamed(self, record: dict[str, Any]) -> dict[str, Any]:
-        """Return a record with the names of the schema; itself, if it has one of them already."""
+        """Return a record with the names of the schema; itself, if it has no others.
+
+        Beside names of the schema, a key has to be a field's name or title: what it only means may
+        be a model's own addition.
+        """
         names = self._schema.names
-        if not record or not names or not names.isdisjoint(record):
+        if not names or names.issuperset(record):
             return record
+        least = MEANT if names.isdisjoint(record) else SAME
         renamed: dict[str, Any] = {}
         found: dict[str, str] = {}
         paths: dict[tuple[str, ...], str | None]
         for key, value in record.items():
-            inner = value if isinstance(value, dict) else {}
-            paths = {(key, name): self._path_of(f"{key} {name}") for name in inner}
+            inner = value if isinstance(value, dict) and key not in names else {}
+            paths = {(key, name): self._path_of(f"{key} {name}", least) for name in inner}
             if not any(paths.values()):
-                paths = {(key,): None if inner else self._path_of(key)}
+                is_known = inner or key in names
+                paths = {(key,): None if is_known else self._path_of(key, least)}
             for place, path in paths.items():
                 part = value if len(place) == 1 else inner[place[1]]
-                if path is None or path in found.values():
+                is_taken = path is not None and path.partition(".")[0].removesuffix("[]") in record
+                if path is None or is_taken or path in found.values():
                     put(renamed, place, part)
                 else:
                     found[".".join(place)] = path
@@ -193,9 +202,9 @@ class FieldNames:
         paths = field_paths(self._schema)
         return paths, TargetFields(paths)
 
-    def _find(self, key: str) -> str | None:
-        """Return the one field that a key is or means."""
+    def _find(self, key: str, least: float) -> str | None:
+        """Return the one field that a key is or means, if it is at least as like as that."""
         paths, fields = self._targets
-        best = max(fields.like(key), default=None)
-        path = paths[best[1]].path if best else None
+        best = max(fields.like(key), default=(0.0, 0))
+        path = paths[best[1]].path if best[0] >= least else None
         return None if path is None or "[]." in path else path

@@ -67,7 +67,7 @@ def test_dotted_columns_become_a_record_with_schema_types():
     }
     assert read.notes == [
         "answers.csv: publication.year: cells that are no integer, kept as text: 1, the first is "
-        "answers.csv:4: 'um 1900'"
+        "answers.csv:4, column publication.year: 'um 1900'"
     ]
 
 

@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 from hdbench.answers.words import meanings
 from hdbench.common.jsonio import parse_json
-from hdbench.errors import Message
 
 Kind = Literal["text", "integer", "number", "date", "list", "boolean", "json", "any"]
 """Kinds of cells; those of a list are texts with a separator between them, or JSON. A field whose
@@ -291,32 +290,3 @@ def structured(cell: str) -> Any:
         with suppress(ValueError):
             return parse_json(cell)
     return cell
-
-
-class OddCells:
-    """Odd cells of a table, to be reported: each kind, their number, and the first."""
-
-    def __init__(self) -> None:
-        self._first_by_kind: dict[str, tuple[int, str]] = {}
-
-    def add(self, kind: str, place: Callable[[], str]) -> None:
-        """Count a cell of a kind; its place is only asked for if it is the first."""
-        count, first = self._first_by_kind.get(kind) or (0, place())
-        self._first_by_kind[kind] = count + 1, first
-
-    def notes(self, name: str) -> list[str]:
-        """Return one line for each kind.
-
-        Args:
-            name: what messages call the table.
-        """
-        return [
-            Message(
-                "{place}: {kind}: {count:,}, the first is {first}",
-                place=name,
-                kind=kind,
-                count=count,
-                first=first,
-            )
-            for kind, (count, first) in self._first_by_kind.items()
-        ]

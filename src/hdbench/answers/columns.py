@@ -2,19 +2,11 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import chain
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from hdbench.answers.cells import (
-    Kind,
-    kind_of,
-    list_separator,
-    separator_of,
-    structured,
-)
+from hdbench.answers.cells import Kind, kind_of, list_separator, separator_of, structured
 from hdbench.answers.entries import path_of, shown
 from hdbench.answers.field_paths import FieldPath, TargetFields
 from hdbench.answers.ids import form_of_parts, form_without_page, plain_form
@@ -22,20 +14,6 @@ from hdbench.answers.tables import SourceTable
 from hdbench.answers.words import meanings, plain, without_umlauts
 from hdbench.common.names import did_you_mean
 from hdbench.errors import HdbenchError, Message
-
-
-class RecordPlace(NamedTuple):
-    """A place in a record.
-
-    Attributes:
-        around: the list of objects that it is in, if it is in one.
-        path: names from the record, or from the object in that list.
-        appended: whether the values are items of a list.
-    """
-
-    around: tuple[str, ...]
-    path: tuple[str, ...]
-    appended: bool
 
 
 @dataclass(frozen=True)
@@ -62,14 +40,6 @@ class MappedColumn:
     separator: str | None
     example: str
     nullable: bool = True
-
-    @cached_property
-    def place(self) -> RecordPlace:
-        """Return the place in a record where its values go."""
-        *outer, last = (self.path or "").split(".")
-        depth = next((number for number, part in enumerate(outer, 1) if part.endswith("[]")), 0)
-        names = tuple(part.removesuffix("[]") for part in (*outer, last))
-        return RecordPlace(names[:depth], names[depth:], last.endswith("[]"))
 
     def in_short(self) -> Message:
         """Return the column and what becomes of it, for a list of columns."""
@@ -110,35 +80,31 @@ def read_choices(
     Raises:
         HdbenchError: there is no such column or field, or two columns are the key.
     """
-    spellings = {field.path: field.path for field in paths or ()}
-    spellings |= {path.removesuffix("[]"): path for path in spellings if path.endswith("[]")}
+    spellings = {field.path.removesuffix("[]"): field.path for field in paths or ()}
+    spellings |= {path: path for path in (*spellings.values(), LEFT_OUT, KEY)}
     chosen: dict[int, str] = {}
     for title, path in choices.items():
         choice = f"{title[:60]}={path[:60]}"
         index = _index(table, title, choice)
-        if path in (LEFT_OUT, KEY):
-            if path == KEY and KEY in chosen.values():
-                raise HdbenchError(
-                    "{choice}: another column is already given as id: keep one", choice=choice
-                )
-            chosen[index] = path
-        elif paths is None:
-            if not _PATH.fullmatch(path) or path.count("[]") > path.endswith("[]") + 1:
-                raise HdbenchError(
-                    "{choice}: not the path of a field: write it as publication.year, authors[] "
-                    "or persons[].name",
-                    choice=choice,
-                )
-            chosen[index] = path
-        elif path in spellings:
-            chosen[index] = spellings[path]
-        else:
+        if path == KEY in chosen.values():
+            raise HdbenchError(
+                "{choice}: another column is already given as id: keep one", choice=choice
+            )
+        is_path = _PATH.fullmatch(path) and path.count("[].") <= 1
+        if paths is None and path not in spellings and not is_path:
+            raise HdbenchError(
+                "{choice}: not the path of a field: write it as publication.year, authors[] "
+                "or persons[].name",
+                choice=choice,
+            )
+        if paths is not None and path not in spellings:
             raise HdbenchError(
                 "{choice}: there is no such field: there are {names}{near}",
                 choice=choice,
                 names=shown(field.path for field in paths),
                 near=did_you_mean(path, spellings),
             )
+        chosen[index] = spellings.get(path, path)
     return chosen
 
 
@@ -158,32 +124,18 @@ def _index(table: SourceTable, title: str, choice: str) -> int:
     )
 
 
-def check_places(name: str, columns: Sequence[MappedColumn]) -> None:
-    """Refuse columns that go to the same place; several may go to the same list.
+def _check_places(name: str, columns: Sequence[MappedColumn]) -> None:
+    """Refuse columns that go to the same place, or into the value of another.
 
-    Args:
-        name: what messages call the table.
-        columns: what becomes of its columns.
-
-    Raises:
-        HdbenchError: two do, one goes into the value of another, or one into a list in a list.
+    Several may go to the same list.
     """
-    seen: dict[tuple[str, ...], tuple[str, str]] = {}
+    seen: dict[str, tuple[str, str]] = {}
     for column in columns:
-        names: tuple[str, ...] = ()
         parts = column.path.split(".") if column.path else []
-        if sum(part.endswith("[]") for part in parts[:-1]) > 1:
-            raise HdbenchError(
-                "{place}: the column {column!r} goes to {path}, a list within a list of objects: a "
-                "table can fill only one of them",
-                place=name,
-                column=column.title[:60],
-                path=column.path,
-            )
         for depth, part in enumerate(parts, start=1):
-            names = (*names, part.removesuffix("[]"))
-            form = ("value" if depth == len(parts) else "object") + part[len(names[-1]) :]
-            first, title = seen.setdefault(names, (form, column.title))
+            place = ".".join(parts[:depth]).replace("[]", "")
+            form = ("value" if depth == len(parts) else "object") + "[]" * part.endswith("[]")
+            first, title = seen.setdefault(place, (form, column.title))
             if first != form or (form == "value" and title != column.title):
                 raise HdbenchError(
                     "{place}: the columns {first!r} and {second!r} both go to {path}: map one "
@@ -191,7 +143,7 @@ def check_places(name: str, columns: Sequence[MappedColumn]) -> None:
                     place=name,
                     first=title[:60],
                     second=column.title[:60],
-                    path=".".join(names)[:60],
+                    path=place[:60],
                 )
 
 
@@ -201,12 +153,20 @@ MAX_EXAMPLE = 200
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
 
 
+class _Use(NamedTuple):
+    """What becomes of a column: its field, and what divides the texts of a list."""
+
+    field: FieldPath
+    separator: str | None
+
+
 def propose(
     table: SourceTable,
     *,
     paths: Sequence[FieldPath] | None,
     file_names: Sequence[str],
     given: Mapping[str, str],
+    kinds: Mapping[str, Kind] | None = None,
 ) -> list[MappedColumn]:
     """Return what might become of each column, by its name and its values.
 
@@ -220,12 +180,14 @@ def propose(
         paths: the fields of a benchmark; None if the table makes its own.
         file_names: the names of the items' files.
         given: column → path, `-` to leave it out, or `id` if it names the items.
+        kinds: column → what it is read as in a field of its own, where a person has chosen that.
 
     Returns:
         One for each column, in the table's order.
 
     Raises:
-        HdbenchError: what was given fits neither the table nor the fields.
+        HdbenchError: what was given fits neither the table nor the fields, or two columns go to
+            the same place.
 
     Example:
         >>> rows = [("a.csv:2", ["7", "Müller", "1912"]), ("a.csv:3", ["8", "Ott", "1913"])]
@@ -239,169 +201,132 @@ def propose(
         Erscheinungsjahr False publication.year integer
     """
     filled = [table.column(index) for index in range(len(table.header))]
+    if paths is not None:  # no table fills a list within a list of objects
+        paths = [field for field in paths if field.path.count("[].") <= 1]
     chosen = read_choices(table, given, paths)
     key = next((index for index, path in chosen.items() if path == KEY), None)
     if key is None:
         allowed = {index for index in range(len(filled)) if chosen.get(index) != LEFT_OUT}
         unnamed = allowed - chosen.keys()
         key = key_of(table.header, filled, file_names, allowed=allowed, unnamed=unnamed)
+    if paths is None:
+        uses = _own_fields(table, filled, chosen, key, kinds or {})
+    else:
+        uses = _fields(table, filled, chosen, key, paths)
     columns = []
     for index, (title, cells) in enumerate(zip(table.header, filled, strict=True)):
-        kind, separator = kind_of(cells, divided=not table.has_lists)
-        if index == key and chosen.get(index, KEY) == KEY:
-            kind, separator = "text", None
+        (path, kind, _, nullable), separator = uses.get(index, _NO_USE)
         example = cells[0][:MAX_EXAMPLE] if cells else ""
-        columns.append(MappedColumn(index, title, None, kind, index == key, separator, example))
-    if paths is None:
-        columns = _with_own_fields(table, columns, filled, chosen)
-    else:
-        columns = _with_fields(columns, filled, chosen, paths)
-    check_places(table.name, columns)
+        columns.append(
+            MappedColumn(
+                index, title, path or None, kind, index == key, separator, example, nullable
+            )
+        )
+    _check_places(table.name, columns)
     return columns
 
 
-def as_kind(column: MappedColumn, kind: Kind, cells: Sequence[str]) -> MappedColumn:
-    """Return a column that makes its own field, with the kind that a person chose for it.
-
-    Args:
-        column: the column.
-        kind: the kind.
-        cells: its cells that are not blank.
-    """
-    if column.path is None or kind == column.kind:
-        return column
-    path = column.path.removesuffix("[]")
-    if kind == "list":
-        path = f"{path}[]"
-        return replace(column, path=path, kind=kind, separator=list_separator(path, cells))
-    return replace(column, path=path, kind=kind, separator=None)
+_NO_USE = _Use(FieldPath("", "text"), None)
 
 
-def _with_own_fields(
-    table: SourceTable, columns: list[MappedColumn], filled: list[list[str]], chosen: dict[int, str]
-) -> list[MappedColumn]:
-    """Return the columns with fields of their own."""
-    # An answer's `id` is the item's.
-    taken = _Taken([KEY, *(path for path in chosen.values() if path != LEFT_OUT)])
-    again = _again(table, columns)
-    result = [*columns]
-    for column in columns:
-        index, kind, separator = column.index, column.kind, column.separator
+def _own_fields(
+    table: SourceTable,
+    filled: Sequence[Sequence[str]],
+    chosen: Mapping[int, str],
+    key: int | None,
+    kinds: Mapping[str, Kind],
+) -> dict[int, _Use]:
+    """Return what becomes of the columns that make fields of their own."""
+    taken = {KEY, *(path.replace("[]", "") for path in chosen.values())}  # `id` is the item's
+    uses: dict[int, _Use] = {}
+    for index, (title, cells) in enumerate(zip(table.header, filled, strict=True)):
         path = chosen.get(index, "")
-        is_unused = column.key or not column.example or index in again
+        is_unused = index == key or not cells or _names_again(table, index, key)
         if path in (LEFT_OUT, KEY) or (not path and is_unused):
             continue
-        if not path:
-            path = _own_path(column.title, index, taken, is_list=kind == "list")
-        elif path.endswith("[]"):
-            kind, separator = "list", separator or list_separator(path, filled[index])
+        guess, separator = kind_of(cells, divided=not table.has_lists)
+        kind = kinds.get(title, guess)
+        is_list = kind == "list" or title.endswith("[]")
+        if path and title not in kinds:
+            is_list = path.endswith("[]")
+        path = path.removesuffix("[]") or _own_path(title, index, taken)
+        taken.add(path)
+        if is_list:
+            path, kind = f"{path}[]", "list"
+            separator = separator if guess == "list" else list_separator(path, cells)
         elif kind == "list":  # what divides objects, or only a sign in a text
             kind, separator = "text", separator if "[]" in path else None
-        taken.add(path)
-        result[index] = replace(column, path=path, kind=kind, separator=separator)
-    return result
+        uses[index] = _Use(FieldPath(path, kind), separator)
+    return uses
 
 
-def _again(table: SourceTable, columns: Sequence[MappedColumn]) -> set[int]:
-    """Return the columns that name the items in another way: `b12` beside `images/b12.jpg`."""
-
-    def forms(column: MappedColumn) -> list[str]:
-        return [plain_form(cells[column.index]) for _, cells in table.rows]
-
-    names = next((forms(column) for column in columns if column.key), None)
-    return {
-        column.index
-        for column in columns
-        if not column.key
-        and column.title.casefold() in ("id", "file_name")
-        and forms(column) == names
-    }
+def _names_again(table: SourceTable, index: int, key: int | None) -> bool:
+    """Return whether a column names the items in another way: `b12` beside `images/b12.jpg`."""
+    return (
+        key is not None
+        and table.header[index].casefold() in ("id", "file_name")
+        and all(plain_form(cells[index]) == plain_form(cells[key]) for _, cells in table.rows)
+    )
 
 
-def _with_fields(
-    columns: list[MappedColumn],
-    filled: list[list[str]],
-    chosen: dict[int, str],
+def _fields(
+    table: SourceTable,
+    filled: Sequence[Sequence[str]],
+    chosen: Mapping[int, str],
+    key: int | None,
     paths: Sequence[FieldPath],
-) -> list[MappedColumn]:
-    """Return the columns with the fields of a benchmark."""
+) -> dict[int, _Use]:
+    """Return what becomes of the columns that go to the fields of a benchmark, the likest first."""
     by_path = {field.path: field for field in paths}
-    free = [column for column in columns if column.index not in chosen and not column.key]
-    whole = _whole(free, filled, paths)
-    taken = {path for path in chosen.values() if path in by_path}
-    others = [column for column in free if column.index not in whole]
-    assigned = _assigned(others, paths, taken)
-    result = []
-    for column in columns:
-        index = column.index
-        field = by_path.get(chosen.get(index, "")) or assigned.get(index)
-        if index in whole:
-            result.append(replace(column, path=whole[index], kind="json", separator=None))
-        elif field is None:
-            result.append(replace(column, kind="text", separator=None))
+    found = {index: by_path[path] for index, path in chosen.items() if path in by_path}
+    around = {plain(outer): outer for path in by_path for outer in _around(path)}
+    targets = TargetFields(paths)
+    candidates: list[tuple[float, int, int]] = []
+    for index, title in enumerate(table.header):
+        if index in chosen or index == key:
+            continue
+        outer = around.get(plain(title))
+        if outer and filled[index] and all(structured(cell) != cell for cell in filled[index]):
+            found[index] = FieldPath(outer, "json")
         else:
-            use = replace(column, path=field.path, nullable=field.nullable)
-            if field.kind != "any":
-                separator = _separator(field, filled[index])
-                use = replace(use, kind=field.kind, separator=separator)
-            result.append(use)
-    return result
+            candidates += ((-score, field, index) for score, field in targets.like(title))
+    taken = {field.path for field in found.values()}
+    for _, number, index in sorted(candidates):
+        if index not in found and paths[number].path not in taken:
+            found[index] = paths[number]
+            taken.add(paths[number].path)
+    uses: dict[int, _Use] = {}
+    for index, field in found.items():
+        cells, kind, separator = filled[index], field.kind, None
+        if kind == "any":
+            kind, separator = kind_of(cells, divided=not table.has_lists)
+        elif kind == "list":
+            separator = list_separator(field.path, cells)
+        elif "[]" in field.path and separator_of(cells) == "|":
+            separator = "|"
+        uses[index] = _Use(field._replace(kind=kind), separator)
+    return uses
 
 
-def _whole(
-    free: Sequence[MappedColumn], filled: list[list[str]], paths: Sequence[FieldPath]
-) -> dict[int, str]:
-    """Column with the JSON of objects, or of lists of them → the name of that field."""
-    within = {
-        plain(around): around for field in paths for around in _around(field.path.replace("[]", ""))
-    }
-    return {
-        column.index: within[plain(column.title)]
-        for column in free
-        if plain(column.title) in within
-        and column.example
-        and all(not isinstance(structured(cell), str) for cell in filled[column.index])
-    }
+def _around(path: str) -> list[str]:
+    """Return the paths of the objects that a field is in."""
+    path = path.replace("[]", "")
+    return [path[: point.start()] for point in re.finditer(r"\.", path)]
 
 
-def _separator(field: FieldPath, cells: list[str]) -> str | None:
-    """Return what divides the values, or the objects in a list, that are in one cell."""
-    if field.kind == "list":
-        return list_separator(field.path, cells)
-    return "|" if "[]" in field.path and separator_of(cells) == "|" else None
-
-
-def _assigned(
-    free: Sequence[MappedColumn], paths: Sequence[FieldPath], taken: set[str]
-) -> dict[int, FieldPath]:
-    """Column → its field, the likest first."""
-    fields = TargetFields(paths)
-    candidates = [
-        (-score, field, column.index)
-        for column in free
-        for score, field in fields.like(column.title)
-    ]
-    assigned: dict[int, FieldPath] = {}
-    for _, field, index in sorted(candidates):
-        if index not in assigned and paths[field].path not in taken:
-            assigned[index] = paths[field]
-            taken.add(paths[field].path)
-    return assigned
-
-
-def _own_path(title: str, index: int, taken: "_Taken", *, is_list: bool) -> str:
-    """Return the path of a field named after a column, which no other has and which is within none.
+def _own_path(title: str, index: int, taken: Collection[str]) -> str:
+    """Return the path of a field named after a column, which no other has.
 
     A heading such as `publication.year` or `authors[]` is a path itself.
     """
-    base = title.removesuffix("[]")
-    parts = (base,) if " " in base else path_of(base, frozenset())  # `Verl. Ort` is not a path
-    names = [_field_name(part) for part in parts]
-    path = ".".join(filter(None, names)) or f"column_{index + 1}"
-    if taken.is_in_way(path):
-        path = path.replace(".", "_")
-    path = taken.numbered(path)
-    return f"{path}[]" if is_list or base != title else path
+    title = title.removesuffix("[]")
+    parts = (title,) if " " in title else path_of(title, frozenset())  # `Verl. Ort` is not a path
+    name = ".".join(filter(None, map(_field_name, parts))) or f"column_{index + 1}"
+    path, number = name, 1
+    while path in taken:
+        number += 1
+        path = f"{name}_{number}"
+    return path
 
 
 def _field_name(text: str) -> str:
@@ -411,41 +336,6 @@ def _field_name(text: str) -> str:
     decomposed = unicodedata.normalize("NFKD", without_umlauts(text))
     letters = "".join(sign for sign in decomposed if not unicodedata.combining(sign))
     return "_".join(re.findall(r"\w+", unicodedata.normalize("NFC", letters)))
-
-
-class _Taken:
-    """The paths of fields, of which none may be another, within another, or around another."""
-
-    def __init__(self, paths: Iterable[str]) -> None:
-        self._paths: set[str] = set()
-        self._around: set[str] = set()
-        self._numbers: dict[str, int] = {}
-        for path in paths:
-            self.add(path)
-
-    def add(self, path: str) -> None:
-        """Take a path."""
-        path = path.replace("[]", "")
-        self._paths.add(path)
-        self._around.update(_around(path))
-
-    def is_in_way(self, path: str) -> bool:
-        """Return whether a path is one of the others, within one, or around one."""
-        return path in self._around or not self._paths.isdisjoint([path, *_around(path)])
-
-    def numbered(self, path: str) -> str:
-        """Return the path, with the lowest number that keeps it out of the way of others."""
-        candidate, number = path, self._numbers.get(path, 1)
-        while self.is_in_way(candidate):
-            number += 1
-            candidate = f"{path}_{number}"
-        self._numbers[path] = number  # lower ones stay taken
-        return candidate
-
-
-def _around(path: str) -> list[str]:
-    """Return the paths of the objects that a field is in."""
-    return [path[: point.start()] for point in re.finditer(r"\.", path)]
 
 
 ENOUGH = 0.5
@@ -475,21 +365,19 @@ def key_of(
         >>> key_of(header, filled, ["Scan 0007.jpg", "0007.jpg", "0008.jpg"], **both)
         1
     """
-    forms = {plain_form(name): number for number, name in enumerate(file_names)}
-    for form in (form_of_parts, form_without_page):
-        for number, name in enumerate(file_names):
-            forms.setdefault(form(name), number)
+    forms = {
+        form(name): number
+        for form in (form_without_page, form_of_parts, plain_form)
+        for number, name in enumerate(file_names)
+    }
     forms.pop("", None)
     best = (0, False, 0)
     for index in sorted(allowed):
         cells = set(filled[index])
-        matched = {
-            forms[form]
-            for form in chain(map(plain_form, cells), map(form_of_parts, cells))
-            if form in forms
-        }
-        if len(matched) >= ENOUGH * min(len(cells), len(file_names)):
-            best = max(best, (len(matched), meanings(header[index]) == ["file"], -index))
+        found = (forms.get(form(cell)) for cell in cells for form in (plain_form, form_of_parts))
+        matched = len(set(found) - {None})
+        if matched >= ENOUGH * min(len(cells), len(file_names)):
+            best = max(best, (matched, meanings(header[index]) == ["file"], -index))
     number, _, index = best
     if number:
         return -index

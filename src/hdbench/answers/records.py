@@ -1,23 +1,20 @@
 """The rows of a table as typed records: ground truths, or the answers of a run."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from hdbench.answers.cells import (
     FAULTS,
-    Kind,
-    OddCells,
     are_nearly_integers,
     is_blank,
     is_integer,
     is_of,
-    parts_of,
     structured,
     value_of,
 )
-from hdbench.answers.columns import KEY, LEFT_OUT, MappedColumn, check_places, propose
+from hdbench.answers.columns import KEY, LEFT_OUT, MappedColumn, propose
 from hdbench.answers.container import AnswerEntry, Container
 from hdbench.answers.entries import ABOUT, CONTENTS, IDS, about, put, shown
 from hdbench.answers.field_paths import field_paths
@@ -59,6 +56,9 @@ class Truths:
 
 _READ_AS_EMPTY = Message("cells read as empty")
 
+Path = tuple[str, ...]
+"""The names of the objects around a value in a record, and its own."""
+
 
 def mapped(table: SourceTable, columns: Sequence[MappedColumn]) -> Truths:
     """Return the ground truths in a table.
@@ -77,7 +77,7 @@ def mapped(table: SourceTable, columns: Sequence[MappedColumn]) -> Truths:
         One ground truth for each row, or for each item if it has objects in a list.
 
     Raises:
-        HdbenchError: two columns go to the same place, or a row cannot be read.
+        HdbenchError: a row cannot be read.
 
     Example:
         >>> rows = [("a.csv:2", ["7.jpg", "Ott | Wyss", "1912"]), ("a.csv:3", ["8.jpg", "-", ""])]
@@ -92,128 +92,144 @@ def mapped(table: SourceTable, columns: Sequence[MappedColumn]) -> Truths:
         7.jpg {'authors': ['Ott', 'Wyss'], 'publication': {'year': 1912}}
         8.jpg None
     """
-    check_places(table.name, columns)
-    used = [column for column in columns if column.path]
     keys = [column.index for column in columns if column.key]
-    reader = _Reader(table, used)
-    truths = []
-    read = [*keys, *(column.index for column in used)]
+    reader = _Reader(table, columns)
+    truths: list[Truth] = []
     for where, row in table.rows:
-        cells = [cell.strip() for cell in row]
-        for index in read:
-            if cells[index][:1] == "#" and cells[index] in FAULTS:
-                raise HdbenchError(
-                    "{place}: holds the error {cell}: enter the value, empty the cell, or leave "
-                    "the column out",
-                    place=_cell_place(where, table.header[index]),
-                    cell=cells[index],
-                )
-        record = reader.record(where, cells)
-        truths.append(Truth(where, _key(cells, keys), record))
+        cells = list(map(str.strip, row))
+        key = next((cells[index] for index in keys if not is_blank(cells[index])), None)
+        truths.append(Truth(where, key, reader.record(where, cells)))
     if reader.lists:
         truths = _together(truths, reader.lists)
-    unused = [column for column in columns if not (column.path or column.key)]
     notes = [*table.notes]
-    if names := [column.title for column in unused if column.example]:
+    if unused := [each.title for each in columns if each.example and not (each.path or each.key)]:
         notes.append(
             Message(
-                "{place}: columns that are not used: {names}", place=table.name, names=shown(names)
+                "{place}: columns that are not used: {names}", place=table.name, names=shown(unused)
             )
         )
-    return Truths(truths, notes + reader.odd.notes(table.name))
+    for kind, (count, first) in reader.odd.items():
+        notes.append(
+            Message(
+                "{place}: {kind}: {count:,}, the first is {first}",
+                place=table.name,
+                kind=kind,
+                count=count,
+                first=first,
+            )
+        )
+    return Truths(truths, notes)
 
 
 class _Reader:
     """Makes a record of each row.
 
     Attributes:
-        lists: the lists of objects that columns are in.
-        odd: the odd cells, to be reported.
+        lists: the paths of the lists of objects that columns are in, each with these columns.
+        odd: what is odd about cells → their number, and the first.
     """
 
     def __init__(self, table: SourceTable, columns: Sequence[MappedColumn]) -> None:
-        self._columns = columns
+        self._checked = [column for column in columns if column.path or column.key]
+        self._used = [column for column in columns if column.path]
+        self._alone: list[tuple[Path, MappedColumn]] = []
+        self.lists: dict[Path, list[tuple[Path, MappedColumn]]] = {}
+        self.odd: dict[str, tuple[int, str]] = {}
+        texts = [column for column in self._used if column.kind == "text"]
         self._nearly_integers = {
-            column.index
-            for column in columns
-            if column.kind == "text"
-            and not column.separator
-            and are_nearly_integers(table.column(column.index))
+            column.index for column in texts if are_nearly_integers(table.column(column.index))
         }
-        self.lists = [
-            *dict.fromkeys(column.place.around for column in columns if column.place.around)
-        ]
-        self.odd = OddCells()
+        for column in self._used:
+            around, inside, rest = str(column.path).rpartition("[].")
+            inner = tuple(rest.removesuffix("[]").split("."))
+            group = self.lists.setdefault(tuple(around.split(".")), []) if inside else self._alone
+            group.append((inner, column))
 
     def record(self, where: str, cells: Sequence[str]) -> dict[str, Any] | None:
         """Return the record in a row; None if no cell has a value.
 
         Raises:
-            HdbenchError: columns of the same list have different numbers of values.
+            HdbenchError: a formula failed, or columns of the same list have different numbers of
+                values.
         """
-        if all(is_blank(cells[column.index]) for column in self._columns):
+        for column in self._checked:
+            if cells[column.index] in FAULTS:
+                raise HdbenchError(
+                    "{place}: holds the error {cell}: enter the value, empty the cell, or leave "
+                    "the column out",
+                    place=_place(where, column),
+                    cell=cells[column.index],
+                )
+        if all(is_blank(cells[column.index]) for column in self._used):
             return None
         record: dict[str, Any] = {}
-        for column in self._columns:
-            if not column.place.around:
-                self._put(record, column, cells[column.index], where)
-        for around in self.lists:
-            inside = [column for column in self._columns if column.place.around == around]
-            put(record, around, self._objects(inside, cells, where))
+        for path, column in self._alone:
+            self._put(record, path, column, cells[column.index], where)
+        for around, columns in self.lists.items():
+            put(record, around, self._objects(around, columns, cells, where))
         return record
 
     def _objects(
-        self, columns: Sequence[MappedColumn], cells: Sequence[str], where: str
+        self,
+        around: Path,
+        columns: Sequence[tuple[Path, MappedColumn]],
+        cells: Sequence[str],
+        where: str,
     ) -> list[dict[str, Any]]:
         """Return the objects of a list that a row has."""
-        divided = [
-            parts_of(cells[column.index], column.separator)
-            if column.separator and not column.place.appended
-            else []
-            for column in columns
+        parts = [
+            cells[column.index].split(column.separator)
+            if column.separator and column.kind != "list"
+            else [cells[column.index]]
+            for _, column in columns
         ]
-        number = max(1, *map(len, divided))
-        for column, parts in zip(columns, divided, strict=True):
-            if len(parts) not in (0, 1, number):
+        number = max(map(len, parts))
+        for (_, column), texts in zip(columns, parts, strict=True):
+            if len(texts) not in (1, number):
                 raise HdbenchError(
                     "{place}: has {count} values, and another column of {path} has {number}: give "
-                    "as many",
-                    place=_cell_place(where, column.title),
-                    count=len(parts),
-                    path=".".join(column.place.around),
+                    "as many, or one for all",
+                    place=_place(where, column),
+                    count=len(texts),
+                    path=".".join(around),
                     number=number,
                 )
-        objects = []
-        for index in range(number):
-            texts = [
-                "".join(parts[index : index + 1]) if column.separator else cells[column.index]
-                for column, parts in zip(columns, divided, strict=True)
-            ]
-            if not all(map(is_blank, texts)):
-                made: dict[str, Any] = {}
-                for column, text in zip(columns, texts, strict=True):
-                    self._put(made, column, text, where)
-                objects.append(made)
+        objects: list[dict[str, Any]] = []
+        for place in range(number):
+            each = [texts[place % len(texts)].strip() for texts in parts]
+            if not all(map(is_blank, each)):
+                objects.append({})
+                for (path, column), text in zip(columns, each, strict=True):
+                    self._put(objects[-1], path, column, text, where)
         return objects
 
-    def _put(self, record: dict[str, Any], column: MappedColumn, cell: str, where: str) -> None:
+    def _put(
+        self, record: dict[str, Any], path: Path, column: MappedColumn, cell: str, where: str
+    ) -> None:
         """Enter the value of a cell."""
-        blank, path = is_blank(cell), column.place.path
-        if blank and cell:
-            self.odd.add(_READ_AS_EMPTY, lambda: _cell(_cell_place(where, column.title), cell))
-        if column.place.appended:
-            values = [] if blank else parts_of(cell, column.separator)
-            put(record, path, _get(record, path, []) + values)
-        elif not blank:
-            value = value_of(cell, column.kind, column.separator)
-            kind: Kind = "integer" if column.index in self._nearly_integers else column.kind
-            if not (is_integer(cell) if kind != column.kind else is_of(value, kind)):
-                self.odd.add(_no(kind, column.title), lambda: _cell(where, cell))
-            put(record, path, value)
-        elif column.kind == "text":
-            put(record, path, "")
-        elif column.nullable:
-            put(record, path, None)
+        if is_blank(cell):
+            if cell:
+                self._note(_READ_AS_EMPTY, where, column, cell)
+            if column.kind == "list":
+                put(record, path, _get(record, path) or [])
+            elif column.kind == "text" or column.nullable:
+                put(record, path, "" if column.kind == "text" else None)
+            return
+        value = value_of(cell, column.kind, column.separator)
+        if column.kind == "list":
+            value = (_get(record, path) or []) + value
+        elif column.index in self._nearly_integers and not is_integer(cell):
+            self._note(_no("integer", column.title), where, column, cell)
+        elif not is_of(value, column.kind):
+            self._note(_no(column.kind, column.title), where, column, cell)
+        put(record, path, value)
+
+    def _note(self, kind: str, where: str, column: MappedColumn, cell: str) -> None:
+        count, first = self.odd.get(kind) or (
+            0,
+            Message("{place}: {cell!r}", place=_place(where, column), cell=cell[:40]),
+        )
+        self.odd[kind] = count + 1, first
 
 
 @lru_cache  # for any number of cells
@@ -223,25 +239,20 @@ def _no(kind: str, title: str) -> Message:
     )
 
 
-def _cell_place(where: str, title: str) -> Message:
+def _place(where: str, column: MappedColumn) -> Message:
     """Return what messages call a cell of a row."""
-    return Message("{place}, column {column}", place=where, column=title)
+    return Message("{place}, column {column}", place=where, column=column.title)
 
 
-def _cell(where: str, cell: str) -> Message:
-    return Message("{place}: {cell!r}", place=where, cell=cell[:40])
-
-
-def _get(record: dict[str, Any], path: tuple[str, ...], default: Any) -> Any:
+def _get(record: dict[str, Any], path: Path) -> Any:
+    """Return the value at a place in a record; None without."""
     node: Any = record
     for name in path:
-        if name not in node:
-            return default
-        node = node[name]
+        node = node.get(name) if node else None
     return node
 
 
-def _together(truths: Sequence[Truth], lists: Sequence[tuple[str, ...]]) -> list[Truth]:
+def _together(truths: Sequence[Truth], lists: Collection[Path]) -> list[Truth]:
     """Return one ground truth for each item: the objects of all its rows.
 
     Raises:
@@ -250,14 +261,15 @@ def _together(truths: Sequence[Truth], lists: Sequence[tuple[str, ...]]) -> list
     result: list[Truth] = []
     by_key: dict[str, int] = {}
     for truth in truths:
-        if truth.key is None or truth.key not in by_key:
-            if truth.key is not None:
-                by_key[truth.key] = len(result)
+        number = len(result)
+        if truth.key is not None:
+            number = by_key.setdefault(truth.key, number)
+        if number == len(result):
             result.append(truth)
             continue
-        first = result[by_key[truth.key]]
+        first = result[number]
         if first.record is None or truth.record is None:
-            result[by_key[truth.key]] = first._replace(record=first.record or truth.record)
+            result[number] = first._replace(record=first.record or truth.record)
             continue
         if not _agree(first.record, truth.record, lists):
             raise HdbenchError(
@@ -265,16 +277,14 @@ def _together(truths: Sequence[Truth], lists: Sequence[tuple[str, ...]]) -> list
                 "of its lists: give both the same values",
                 place=truth.place,
                 first=first.place,
-                key=truth.key[:60],
+                key=str(truth.key)[:60],
             )
         for path in lists:
-            _get(first.record, path, []).extend(_get(truth.record, path, []))
+            _get(first.record, path).extend(_get(truth.record, path))
     return result
 
 
-def _agree(
-    first: Any, other: Any, lists: Sequence[tuple[str, ...]], path: tuple[str, ...] = ()
-) -> bool:
+def _agree(first: Any, other: Any, lists: Collection[Path], path: Path = ()) -> bool:
     """Return whether two records agree except for some lists and for what either leaves blank."""
     if path in lists:
         return True
@@ -319,13 +329,10 @@ def table_answers(
         given[table.header[key]] = KEY
     paths = field_paths(schema) if schema else None
     columns = propose(table, paths=paths, file_names=list(ids), given=given)
-    is_hash = [index == facts.get("sha256") for index in range(len(columns))]
-    columns = [
-        replace(column, key=column.key or found)
-        for column, found in zip(columns, is_hash, strict=True)
-    ]
-    keys = [index for index, column in enumerate(columns) if column.key]
-    if not keys:
+    # Of two rows, one may have an id, and the other one the hash of its file.
+    columns = [replace(each, key=each.key or each.index == facts.get("sha256")) for each in columns]
+    titles = [column.title for column in columns if column.key]
+    if not titles:
         raise HdbenchError(
             "{place}: needs a column id; it has: {has}", place=table.name, has=shown(table.header)
         )
@@ -339,14 +346,23 @@ def table_answers(
             has=shown(table.header),
         )
     notes = [*table.notes]
-    if any(column.path != column.title for column in fields) or columns[keys[0]].title not in IDS:
+    if any(column.path != column.title for column in fields) or titles[0] not in IDS:
         used = joined([column.in_short() for column in columns if column.key or column.path])
         notes.append(Message("{place}: read as {columns}", place=table.name, columns=used))
     if not fields:  # what is not used beside the texts is not said
         columns = [column for column in columns if column.key]
+    models: dict[str | None, list[tuple[str, list[str]]]] = {}
+    for place, cells in table.rows:
+        if any(map(str.strip, cells)):
+            model = cells[facts["model"]].strip() or None if "model" in facts else None
+            models.setdefault(model, []).append((place, cells))
+    if None in models and len(models) > 1:
+        raise HdbenchError(
+            "{place}: names no model, but other rows do: enter it", place=models[None][0][0]
+        )
     container = Container()
-    for model, rows in _by_model(table, facts).items():
-        truths = mapped(SourceTable(table.name, table.header, rows, []), columns)
+    for model, rows in models.items():
+        truths = mapped(replace(table, rows=rows, notes=[]), columns)
         notes += truths.notes
         for item_id, answer in _answers(truths, facts, dict(rows)):
             container.add(model, item_id, answer)
@@ -357,15 +373,14 @@ def table_answers(
 def _facts(table: SourceTable, schema: AnswerSchema | None) -> dict[str, int]:
     """Return the columns that are not fields: the id, and what is about an answer."""
     names = schema.names if schema else frozenset[str]()
+    folded = [title.casefold() for title in table.header]
     facts: dict[str, int] = {}
-    for index, title in enumerate(table.header):
-        name = title.casefold()
+    for index, (title, name) in enumerate(zip(table.header, folded, strict=True)):
         if name in ABOUT and (name == "id" or title not in names or title == "text"):
             facts.setdefault(name, index)
-    others = {title.casefold(): index for index, title in enumerate(table.header)}
-    content = next((name for name in CONTENTS if name in others and name not in names), None)
+    content = next((name for name in CONTENTS if name in folded and name not in names), None)
     if content and not facts.keys() & {"text", "prediction"}:
-        facts["text"] = others[content]
+        facts["text"] = folded.index(content)
     if "text" in facts and schema and _is_field(table, schema, facts):
         del facts["text"]
     return facts
@@ -389,32 +404,6 @@ def _is_field(table: SourceTable, schema: AnswerSchema, facts: Mapping[str, int]
     return len(set(ids)) < len(ids) and not any(
         isinstance(structured(text), dict | list) for text in texts
     )
-
-
-def _by_model(
-    table: SourceTable, facts: Mapping[str, int]
-) -> dict[str | None, list[tuple[str, list[str]]]]:
-    """Return the rows of each model that are not blank.
-
-    Raises:
-        HdbenchError: some rows name none.
-    """
-    parts: dict[str | None, list[tuple[str, list[str]]]] = {}
-    for place, cells in table.rows:
-        if any(map(str.strip, cells)):
-            model = cells[facts["model"]].strip() or None if "model" in facts else None
-            parts.setdefault(model, []).append((place, cells))
-    if None in parts and len(parts) > 1:
-        raise HdbenchError(
-            "{place}: names no model, but other rows do: enter it", place=parts[None][0][0]
-        )
-    return parts
-
-
-def _key(cells: Sequence[str], keys: Sequence[int]) -> str | None:
-    """Return what says which item a row belongs to; None without."""
-    texts = (cells[index].strip() for index in keys)
-    return next((text for text in texts if not is_blank(text)), None)
 
 
 def _answers(

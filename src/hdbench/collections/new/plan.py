@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.answers.cells import Kind
-from hdbench.answers.columns import MappedColumn, as_kind, check_places, propose
+from hdbench.answers.columns import MappedColumn, propose
 from hdbench.answers.entries import shown
 from hdbench.answers.field_paths import FieldPath, field_paths
 from hdbench.answers.page_text.boxes import LINE_BOXES, as_column
@@ -376,15 +376,9 @@ def _mapping(
     names = [item.id for item in media.items] if media.kind == "pages" else []
     names += [page.path.name for item in media.items for page in item.pages]
     paths = field_paths(AnswerSchema(like.schema)) if like else None
-    columns = propose(table, paths=paths, file_names=names, given=proposed_paths)
-    if requested.kinds and like is None:
-        columns = [
-            as_kind(
-                column, requested.kinds.get(column.title, column.kind), table.column(column.index)
-            )
-            for column in columns
-        ]
-        check_places(table.name, columns)
+    columns = propose(
+        table, paths=paths, file_names=names, given=proposed_paths, kinds=requested.kinds
+    )
     # As for fields, a heading may be given in other capitals.
     names_by_title = {title.strip().casefold(): name for title, name in own.items()}
     grouping = {

@@ -20,7 +20,7 @@ COMMANDS = {
     "compare hdb/cards one.jsonl two.jsonl --json c.json": "c.json",
 }
 
-WITH_SCRATCH = ("demo", "xlsx")
+WITH_SCRATCH = ("demo", "report", "compare")
 """Commands that write into the temporary folder, which a limit on files holds for, too."""
 
 

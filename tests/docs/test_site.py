@@ -1,4 +1,4 @@
-"""The documentation site, as docs/build_site.py builds it."""
+"""The documentation site, as docs/build_site.py builds it with the extra `docs`."""
 
 import re
 import shutil
@@ -56,7 +56,7 @@ def site():
     return SITE
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_links_that_lead_nowhere_end_the_build(tmp_path):
     pages = tmp_path / "build/pages/docs"
     pages.mkdir(parents=True)
@@ -70,7 +70,7 @@ def test_links_that_lead_nowhere_end_the_build(tmp_path):
     assert "3 issues found" in done.stdout + done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_links_lead_to_files_and_nothing_external_is_loaded(site):
     pages = {path: lxml.html.parse(path).getroot() for path in site.rglob("*.html")}
     anchors = {path: set(page.xpath("//@id | //a/@name")) for path, page in pages.items()}
@@ -92,7 +92,7 @@ def test_links_lead_to_files_and_nothing_external_is_loaded(site):
     assert wrong == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_programs_find_the_twelve_pages(site):
     listed = re.findall(r"\]\((docs/.*?\.md)\): .+;", (site / "llms.txt").read_text())
     assert sorted(listed) == [f"docs/{page.name}" for page in sorted(ROOT.glob("docs/*.md"))]
@@ -100,7 +100,7 @@ def test_programs_find_the_twelve_pages(site):
     assert all((site / path).is_file() for path in listed)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_python_reference_has_classes_and_examples(site):
     for topic, name, example in (
         ("scoring", "hdbench.api.score", "score(truths, answers"),
@@ -134,7 +134,7 @@ def served(site):
     server.server_close()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_pages_fit_are_accessible_and_ask_no_other_host(served, visit_at):
     names = ("first-look", "score", "reference/cli", "de/score", "metrics")
     page = visit_at(served, awaited="article")
@@ -166,7 +166,7 @@ def search(page, address, words):
     return page.locator("a.pf-result-link").all()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_search_finds_words_and_their_forms(served, visit_at):
     page = visit_at(served, awaited="article")
     for begin, words, found in (

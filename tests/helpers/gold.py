@@ -68,7 +68,7 @@ def by_command(folder, protocol, answers, run_hdbench):
         cwd=path.parent,
     )
     assert done.returncode == 0, done.stderr
-    return json.loads(path.with_suffix(".json").read_text())
+    return json.loads(path.with_suffix(".json").read_text())["figures"]
 
 
 def by_module(folder, protocol, answers, _):

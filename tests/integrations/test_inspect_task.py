@@ -113,7 +113,7 @@ def test_inspect_gives_exactly_the_figures_of_hdbench_score(name, protocol, samp
     expected |= {key: result.figures[key] for key in ("items", "answered")}
     expected |= {key: result.figures[key] for key in ("unanswered", "unparsable")}
     assert values(log) == expected
-    assert log.eval.metadata["signature"] == result.figures["signature"]
+    assert log.eval.metadata["signature"] == result.signature
 
 
 def test_inspect_has_the_headline_interval_from_twenty_items_on(samples, tmp_path):

@@ -176,7 +176,7 @@ def test_a_visitor_is_told_how_many_items_are_done(many_cards):
     for beginning in ("Antworten werden gelesen und bewertet", "Bericht mit den Bildern"):
         counts = [re.search(rf"(\d+) von {CARDS}$", each) for each in told if beginning in each]
         assert counts, told
-        assert any(count and int(count.group(1)) > 1 for count in counts)
+        assert any(count and int(count.group(1)) > 1 for count in counts), told
 
 
 def peak_memory(pid):

@@ -181,6 +181,8 @@ class Pages:
 
     def _page(self, request: Request) -> Response:
         """Answer with a page; the same again says how far work on it is."""
+        if request.method == "HEAD":  # with which Gradio, as it starts, waits three seconds at most
+            return Response()
         place = self._place(request.query_params)
         language = page_language(request)
         status, values = 200, {}

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 from annotating.pages import finish, put, read_alone, truths, write_collection
 
-from hdbench.collections.truth.double import ReadByAll, Readers, read_double, read_doubly_read
+from hdbench.collections.truth.double import ReadByAll, read_double, read_doubly_read
 from hdbench.collections.truth.editor import Editor
 from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import Double
@@ -19,7 +19,7 @@ FAUST = {"title": "Faust", "year": 1808, "persons": [{"name": "Frey"}]}
 
 
 def readers(folder):
-    return Readers(People(folder)).by_item
+    return People(folder).readers
 
 
 @pytest.fixture

@@ -66,6 +66,15 @@ def test_values_that_differ_and_do_not_know_of_each_other_have_to_be_settled(ent
     assert (state.record["title"], state.conflicts) == ("Faust I", ())
 
 
+def test_of_an_object_only_the_one_value_that_differs_is_settled(entered):
+    one = entered.add("anna", "imprint", {"place": "Bern", "date": {"year": 1808, "exact": True}})
+    other = entered.add("ben", "imprint", {"place": "Bern", "date": {"year": 1809, "exact": True}})
+    assert conflicts(entered.fold()) == {"imprint.date.year": (1808, 1809)}
+    both = {"place": "Biel", "date": {"year": 1810, "exact": True}}
+    entered.add("ben", "imprint", both, knows=[other])
+    assert conflicts(entered.fold()) == {"imprint": (one.value, both)}
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

@@ -119,7 +119,7 @@ def test_damage_is_found_while_the_folder_is_open(folder, path):
     with pytest.raises(HdbenchError, match="is shorter than it was"):
         people.refresh()
     path.write_bytes(whole)
-    assert people.refresh() == set()
+    people.refresh()
     assert len(people.events["anna"]) == 4
 
 

@@ -109,20 +109,33 @@ def test_what_cannot_be_decided_is_refused(folder, opened, number, body):
 
 
 def test_what_two_people_entered_is_settled(tmp_path):
-    for name, year in (("anna", 1808), ("ben", 1809)):
-        folder = write_collection(tmp_path / name, [{"title": "Faust"}, None])
+    for name, year, place in (("anna", 1808, "Basel"), ("ben", 1809, "Bosel")):
+        imprint = {"place": "Bern", "printer": "Haas"}
+        folder = write_collection(tmp_path / name, [{"title": "Faust", "imprint": imprint}, None])
         with Store(folder, name) as store:
-            after = store.state("b1").head["ground_truth"]
-            store.change("b1", "ground_truth", "year", year, after=after, how="blind")
+            for field, value in (("imprint.place", place), ("year", year)):
+                after = store.state("b1").head["ground_truth"]
+                store.change("b1", "ground_truth", field, value, after=after, how="blind")
     shutil.copy(folder / "people/ben.jsonl", tmp_path / "anna/people")
     page = SettlingPage(tmp_path / "anna", "anna", None)
-    shown = page.value(0)
+    place, shown = page.value(0), page.value(1)
     assert [each["names"] for each in shown["candidates"]] == [["anna"], ["ben"]]
-    state = decide(page, 0, place=1)
+    assert place["candidates"][0]["parts"] == [
+        ("B", False, False),
+        ("a", True, False),
+        ("sel", False, False),
+    ]
+    decide(page, 0, place=0)
+    state = decide(page, 1, place=1)
     assert state["phase"] == "done"
-    assert page.value(0)["own"] == {"what": "value", "value": 1809, "text": "1809", "by": "anna"}
+    assert page.value(0)["own"]["value"] == "Basel"
+    assert page.value(1)["own"] == {"what": "value", "value": 1809, "text": "1809", "by": "anna"}
     page.close()
-    assert truths(tmp_path / "anna")["b1"] == {"title": "Faust", "year": 1809}
+    assert truths(tmp_path / "anna")["b1"] == {
+        "title": "Faust",
+        "imprint": {"place": "Basel", "printer": "Haas"},
+        "year": 1809,
+    }
 
 
 AUDITED = {

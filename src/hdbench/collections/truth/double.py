@@ -15,26 +15,6 @@ SEED = 1
 """The seed by which the items are drawn."""
 
 
-class Readers:
-    """Who reads which items alone.
-
-    Args:
-        people: the files of the people, as far as they are read.
-    """
-
-    def __init__(self, people: People) -> None:
-        self.by_item: dict[str, tuple[str, ...]] = {}
-        for event in people.of_kind(Double):
-            for item in event.items:
-                before = self.by_item.get(item, ())
-                if event.by not in before:
-                    self.by_item[item] = (*before, event.by)
-
-    def of(self, item: str) -> tuple[str, ...]:
-        """Return the people who read an item alone; nobody for most items."""
-        return self.by_item.get(item, ())
-
-
 class ReadByAll(NamedTuple):
     """An item that all its readers are done with.
 
@@ -71,11 +51,9 @@ def read_doubly_read(folder: Path) -> DoublyRead:
         HdbenchError: it is not a collection, or what people did cannot be used.
     """
     people = People(folder)
-    readers = Readers(people)
     finished, unfinished = [], 0
     for item in Metadata(folder).rows:
-        names = readers.of(item)
-        if not names:
+        if not (names := people.readers.get(item)):
             continue
         own = own_states(item, people.changes(item), names)
         if not all_finished(own):

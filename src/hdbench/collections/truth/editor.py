@@ -152,7 +152,7 @@ class Editor:
     def start(self) -> dict[str, Any]:
         """Return the data that the page loads once: form, texts, and all items with status."""
         with self._lock:
-            states, readers = self._store.states(self._items), self._store.readers
+            states = self._store.states(self._items)
             return {
                 "name": self._name,
                 "annotator": self._annotator,
@@ -166,7 +166,7 @@ class Editor:
                         state.status,
                         bool(state.conflicts),
                         state.stage,
-                        self._annotator in readers.of(state.item),
+                        self._annotator in self._store.readers(state.item),
                         self._media.has_picture(state.item),
                     ]
                     for state in states
@@ -178,7 +178,7 @@ class Editor:
         item = self._id(number)
         with self._lock:
             state = self._store.state(item)
-            is_blind = bool(self._store.readers.of(item))
+            is_blind = bool(self._store.readers(item))
         return {
             "state": as_json(state),
             "blind": is_blind,
@@ -301,7 +301,7 @@ class Editor:
         return _at(self._items, number, Message("there is no such item"))
 
     def _check_drafted(self, item: str) -> None:
-        if self._store.readers.of(item):
+        if self._store.readers(item):
             raise HdbenchError("{item}: is annotated without a draft", item=item)
 
     def _how(self, item: str, what: str) -> str:

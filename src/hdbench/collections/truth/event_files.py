@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from filelock import Timeout
 
 from hdbench.benchmarks.benchmark import PEOPLE
-from hdbench.collections.truth.events import KINDS, Change, Event, Undo
+from hdbench.collections.truth.events import KINDS, Change, Double, Event, Found, Undo
 from hdbench.common.bounds import MAX_PEOPLE_LINE
 from hdbench.common.jsonio import SPELLED, parse_line, spelled_json
 from hdbench.common.os_errors import read_errors
@@ -91,6 +91,8 @@ class People:
     Attributes:
         path: the folder with the files.
         events: person → that person's events, in the order of the file.
+        found: item → what people found there before anybody changed it.
+        readers: item → the names of those who read it alone, sorted; none for most items.
 
     Raises:
         HdbenchError: a file was changed, is shorter than it was, cannot be read, or is a link.
@@ -99,18 +101,15 @@ class People:
     def __init__(self, folder: Path) -> None:
         self._folder, self.path = folder, folder / PEOPLE
         self.events: dict[str, list[Event]] = {}
+        self.found: defaultdict[str, list[Found]] = defaultdict(list)
+        self.readers: dict[str, tuple[str, ...]] = {}
         self._of_item: defaultdict[str, list[Change]] = defaultdict(list)
-        self._undone: defaultdict[str, set[int]] = defaultdict(set)
+        self._undone: defaultdict[str, set[tuple[str, int]]] = defaultdict(set)
         self._read: dict[str, _Read] = {}
-        self._touched: set[str] = set()  # also by what was read before an error
         self.refresh()
 
-    def refresh(self) -> set[str]:
-        """Read what was added since.
-
-        Returns:
-            The items that may have other changes than before.
-        """
+    def refresh(self) -> None:
+        """Read what was added since."""
         refuse_links(self.path)
         if self._read:
             with saving(self.path):
@@ -120,7 +119,6 @@ class People:
         for name in sorted(names | self._read.keys()):
             with read_errors(self.file(name)):
                 self._read_on(name)
-        return self._take_touched()
 
     def of_kind(self, kind: type[_Kind]) -> Iterator[_Kind]:
         """Yield the events of a kind, person by person."""
@@ -129,16 +127,23 @@ class People:
 
     def changes(self, item: str) -> list[Change]:
         """Return the changes of an item that are not undone, each after those that it knows."""
+        undone = self._undone.get(item, ())
         changes = (
             change
             for change in self._of_item.get(item, ())
-            if change.number not in self._undone.get(change.by, ())
+            if (change.by, change.number) not in undone
         )
         return sorted(changes, key=lambda change: (change.at, change.by, change.number))
 
     def items(self) -> set[str]:
         """Return the items that anybody changed."""
         return set(self._of_item)
+
+    def stamp(self, item: str) -> tuple[int, int, int]:
+        """Return what becomes another one with any event of an item."""
+        of_item = (self._of_item, self._undone, self.found)
+        changes, undone, found = (len(each.get(item, ())) for each in of_item)
+        return changes, undone, found
 
     def file(self, name: str) -> Path:
         """Return the file of a person."""
@@ -183,13 +188,10 @@ class People:
                 name=other,
             )
 
-    def append(self, events: Sequence[Event]) -> set[str]:
+    def append(self, events: Sequence[Event]) -> None:
         """Add events of one person to that person's file; when this returns, they are on disk.
 
         Call it within `writing`.
-
-        Returns:
-            The items that have other changes than before.
 
         Raises:
             NotSavedError: they cannot be written now; then the file is as it was.
@@ -208,7 +210,6 @@ class People:
             append(self.file(name), b"".join(lines), self._folder)
         self._read_on(name)
         self.seal()
-        return self._take_touched()
 
     def seal(self) -> None:
         """Keep how far each file is read, so that a shorter one is refused from now on."""
@@ -253,14 +254,13 @@ class People:
     def _take(self, event: Event) -> None:
         if isinstance(event, Change):
             self._of_item[event.item].append(event)
-            self._touched.add(event.item)
-        if isinstance(event, Undo):
-            self._undone[event.by].add(event.undoes)
-            self._touched.add(event.item)
-
-    def _take_touched(self) -> set[str]:
-        touched, self._touched = self._touched, set()
-        return touched
+        elif isinstance(event, Undo):
+            self._undone[event.item].add((event.by, event.undoes))
+        elif isinstance(event, Found):
+            self.found[event.item].append(event)
+        elif isinstance(event, Double):
+            for item in event.items:
+                self.readers[item] = tuple(sorted({*self.readers.get(item, ()), event.by}))
 
     def _seal_file(self, name: str) -> Path:
         return self.path / f".{name}.read"

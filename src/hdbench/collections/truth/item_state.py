@@ -1,6 +1,7 @@
 """The state of an item: the sum of what people changed."""
 
 import json
+import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -34,7 +35,7 @@ class Conflict:
 
     Attributes:
         kind: what they are about.
-        field: the field; empty for a status, a comment, or a record as a whole.
+        field: the field, within objects that differ in nothing else; empty for a status or comment.
         changes: the changes, the one whose value stands for now last.
         values: the value of the field in each of them.
     """
@@ -191,8 +192,25 @@ def _conflict(held: Sequence[_Held], field: str) -> Conflict | None:
     said = _said(held)
     if len({_plain(each.value) for each in said}) < 2:  # noqa: PLR2004
         return None
-    values = tuple(None if each.value is _ABSENT else each.value for each in said)
+    field, inner = _innermost(field, [each.value for each in said])
+    values = tuple(None if value is _ABSENT else value for value in inner)
     return Conflict(said[0].change.kind, field, tuple(each.change for each in said), values)
+
+
+def _innermost(field: str, values: list[Any]) -> tuple[str, list[Any]]:
+    """Return the field of an object that alone differs, such as `publication.year`, and its values.
+
+    Of objects that differ in more than one, it is themselves.
+    """
+    while all(isinstance(value, dict) for value in values):
+        by_name = {
+            name: [each.get(name, _ABSENT) for each in values] for each in values for name in each
+        }
+        differing = [name for name, inner in by_name.items() if len(set(map(_plain, inner))) > 1]
+        if len(differing) > 1 or not re.fullmatch(r"[^.\[\]]+", differing[0]):
+            break
+        field, values = f"{field}.{differing[0]}", by_name[differing[0]]
+    return field, values
 
 
 def _made(truths: Sequence[Change], base: Base | None) -> Provenance | None:

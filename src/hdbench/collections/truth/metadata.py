@@ -89,8 +89,10 @@ class Metadata:
             record = None if state.status in WITHOUT_TRUTH else state.record
             made = state.made if record is not None else None
             is_other = made is not None and made != row.made and not self._has_own_column
-            if is_other or not _equal(record, row.record):
+            if is_other or (record is not row.record and not _equal(record, row.record)):
                 changed[state.item] = self._changed(row, record, made)
+            elif record is not row.record:
+                self.rows[state.item] = row._replace(record=record)  # so that it is seen at once
         if not changed:
             return
         self._keep_what_others_wrote()
@@ -166,21 +168,11 @@ class Metadata:
                 why=write_reason(error),
             ) from error
 
-    def refresh(self) -> set[str]:
-        """Read the file again if somebody else has written it.
-
-        Returns:
-            The items whose line has changed or has gone.
-        """
-        if self._stamped() == self._stamp:
-            return set()
-        before = self.rows
-        self._read()
-        return {
-            item
-            for item in before.keys() | self.rows.keys()
-            if item not in before or before[item] != self.rows.get(item)
-        }
+    def refresh(self) -> bool:
+        """Read the file again if somebody else has written it; return whether it was."""
+        if is_other := self._stamped() != self._stamp:
+            self._read()
+        return is_other
 
     def _read(self) -> None:
         rows: dict[str, CollectionRow] = {}

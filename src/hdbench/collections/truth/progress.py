@@ -83,7 +83,6 @@ class ProgressReader:
         self._folder = folder
         self._lock = Lock()
         self._states = States(folder)
-        self._items: dict[str, ItemProgress] = {}
         self._progress: TruthProgress | None = None
 
     def read(self) -> TruthProgress:
@@ -93,10 +92,7 @@ class ProgressReader:
             HdbenchError: a file has become unusable.
         """
         with self._lock, read_errors(self._folder):
-            touched = self._states.refresh()
-            if touched or self._progress is None:
-                for item in touched:
-                    self._items.pop(item, None)
+            if self._states.refresh() or self._progress is None:
                 self._progress = self._counted()
             return self._progress
 
@@ -113,20 +109,18 @@ class ProgressReader:
             len(places["truth"]),
             len(places["left"]),
             len(places["settle"]),
-            len(self._states.readers.by_item),
+            len(self._states.people.readers),
             Counter(name for item in items for name in item.waiting),
             places,
         )
 
     def _item(self, item: str) -> ItemProgress:
-        if item not in self._items:
-            state, changes = self._states.of(item), self._states.people.changes(item)
-            self._items[item] = ItemProgress(
-                item,
-                state.record is not None and state.stage is Stage.plain,
-                state.status,
-                state.stage,
-                len(state.conflicts),
-                waiting_for(item, changes, self._states.readers.of(item)),
-            )
-        return self._items[item]
+        state, readers = self._states.of(item), self._states.people.readers.get(item)
+        return ItemProgress(
+            item,
+            state.record is not None and state.stage is Stage.plain,
+            state.status,
+            state.stage,
+            len(state.conflicts),
+            waiting_for(item, self._states.people.changes(item), readers) if readers else (),
+        )

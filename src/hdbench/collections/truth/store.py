@@ -1,7 +1,7 @@
 """The ground truths of a folder as one person edits them: the store behind the editor."""
 
 import threading
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from hdbench.benchmarks.provenance import IMPORTED
-from hdbench.collections.truth.double import Readers, waiting_for
+from hdbench.collections.truth.double import waiting_for
 from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import Change, Event, Found, Undo, What, as_name, as_time, now
 from hdbench.collections.truth.fields import get, parse_field, with_value
@@ -42,7 +42,6 @@ class States:
     Attributes:
         metadata: the rows of the collection.
         people: what people did.
-        readers: who reads which items alone.
 
     Raises:
         HdbenchError: the folder is not a collection in the plain form; or what people did cannot be
@@ -52,32 +51,17 @@ class States:
     def __init__(self, folder: Path, person: str = "") -> None:
         self._folder, self._person = folder, person
         self.metadata, self.people = Metadata(folder), People(folder)
-        self.readers = Readers(self.people)
-        self._states: dict[str, ItemState] = {}
-        self._bases: dict[str, Base] = {}
-        self._touched: set[str] = set()  # also by what was read before an error
+        self._states: dict[str, tuple[object, ItemState]] = {}  # with what it was computed from
+        self._numbers: dict[str, int] = {}
+        self.refresh()
+
+    def refresh(self) -> bool:
+        """Read what others have changed; return whether any state may be another one."""
+        self.people.refresh()
+        is_other = self.metadata.refresh() or self.people.numbers() != self._numbers
         self._check_items()
-        self._note_bases()
-
-    def refresh(self) -> set[str]:
-        """Read what others have changed; return the items that may have another state."""
-        self._touched |= self.people.refresh()
-        self._touched |= self.metadata.refresh()
-        before = self.readers.by_item
-        self.readers = Readers(self.people)
-        if self.readers.by_item != before:
-            self._touched |= before.keys() | self.readers.by_item.keys()
-        if self._touched:
-            self._check_items()
-            self.forget(self._touched)
-        touched, self._touched = self._touched, set()
-        return touched
-
-    def forget(self, items: set[str]) -> None:
-        """Compute the states of items again when they are asked for."""
-        self._note_bases()
-        for item in items:
-            self._states.pop(item, None)
+        self._numbers = self.people.numbers()
+        return is_other
 
     def of(self, item: str) -> ItemState:
         """Return the state of an item.
@@ -87,39 +71,27 @@ class States:
         """
         if item not in self.metadata.rows:
             raise HdbenchError("{item!r}: no such item", item=item[:100])
-        if item not in self._states:
-            self._states[item] = seen_by(
-                self._person,
-                item,
-                self.people.changes(item),
-                self.readers.of(item),
-                self.base(item),
-            )
-        return self._states[item]
+        readers, base = self.people.readers.get(item, ()), self.base(item)
+        known, made_of = self._states.get(item), (self.people.stamp(item), readers, base)
+        if known is None or known[0] != made_of:
+            state = seen_by(self._person, item, self.people.changes(item), readers, base)
+            known = self._states[item] = made_of, state
+        return known[1]
 
     def base(self, item: str) -> Base | None:
         """Return the record that an item had before anybody changed it; None without one."""
-        if item in self._bases or item in self.people.items():
-            return self._bases.get(item)
+        if (found := self.people.found.get(item)) or self.people.stamp(item)[0]:
+            return base_of(found or ())
         row = self.metadata.rows[item]
         return None if row.record is None else Base(row.record, row.made)
 
     def is_noted(self, item: str) -> bool:
         """Return whether the person's file says what an item had before anybody changed it."""
-        return (item, self._person) in self._noted
-
-    def _note_bases(self) -> None:
-        found = defaultdict[str, list[Found]](list)
-        for event in self.people.of_kind(Found):
-            found[event.item].append(event)
-        self._noted = {(event.item, event.by) for events in found.values() for event in events}
-        self._bases = {
-            item: base for item, events in found.items() if (base := base_of(events)) is not None
-        }
+        return any(event.by == self._person for event in self.people.found.get(item, ()))
 
     def _check_items(self) -> None:
         """Refuse a list of items from which some have gone that people worked on."""
-        missing = (self.people.items() | self.readers.by_item.keys()) - self.metadata.rows.keys()
+        missing = (self.people.items() | self.people.readers.keys()) - self.metadata.rows.keys()
         if missing:
             raise HdbenchError(
                 "{place}: lacks {item!r} ({count:,} in all), for which people entered something: "
@@ -145,7 +117,6 @@ class Store:
         folder: same as in Args.
         items: the ids, in the order of `metadata.jsonl`.
         person: the person's name.
-        readers: who reads which items alone.
 
     Raises:
         HdbenchError: the name cannot be used; see also `States`.
@@ -158,7 +129,7 @@ class Store:
         with self._view.people.writing(self.person):
             pass  # so that what is wrong is said now
         self._turn = threading.RLock()
-        self._due = self._view.people.items()
+        self._is_due = True
         with suppress(TakenError):  # otherwise it is done at the next flush
             self.flush(wait=False)
 
@@ -173,10 +144,9 @@ class Store:
         """Return messages about what was found, for the user."""
         return self._view.metadata.notes
 
-    @property
-    def readers(self) -> Readers:
-        """Return who reads which items alone."""
-        return self._view.readers
+    def readers(self, item: str) -> tuple[str, ...]:
+        """Return the names of those who read an item alone; none for most items."""
+        return self._view.people.readers.get(item, ())
 
     def state(self, item: str) -> ItemState:
         """Return the state of an item.
@@ -201,7 +171,7 @@ class Store:
         counts = Counter[str]()
         with self._turn:
             self._refresh()
-            for item, readers in self.readers.by_item.items():
+            for item, readers in self._view.people.readers.items():
                 counts.update(waiting_for(item, self._view.people.changes(item), readers))
         return dict(counts)
 
@@ -320,22 +290,22 @@ class Store:
         """
         with self._turn:
             self._refresh()
-            if not self._due:
+            if not self._is_due:
                 return
             metadata = self._view.metadata
             with metadata.writing() if wait else metadata.writing(0):
                 self._refresh()  # otherwise this could write less than another process just did
-                states = [self._view.of(item) for item in sorted(self._due)]
+                states = map(self._view.of, self._view.people.items())
                 metadata.write(state for state in states if state.stage is Stage.plain)
                 self._view.people.seal()
-                self._due.clear()
+                self._is_due = False
 
     def close(self) -> None:
         """Bring `metadata.jsonl` up to date."""
         self.flush()
 
     def _refresh(self) -> None:
-        self._due |= self._view.refresh() & self._view.people.items()
+        self._is_due |= self._view.refresh()
 
     def _time(self, item: str) -> str:
         """Return the current time; just after the last change where a clock is wrong."""
@@ -362,9 +332,8 @@ class Store:
                 by=self.person, at=event.at, item=item, record=base.record, how=how, model=model
             )
             events = [found, event]
-        touched = people.append(events)
-        self._due |= touched
-        self._view.forget(touched | {item})
+        people.append(events)
+        self._is_due = True
         return self._view.of(item)
 
 

@@ -101,7 +101,7 @@ def test_a_name_that_leads_out_of_the_zip_is_refused(tmp_path, name):
     with pytest.raises(HdbenchError) as caught:
         opened(path)
     assert str(caught.value).startswith(
-        f"run.zip: {name}: a name that is empty or leads out of the ZIP"
+        f"run.zip: {name}: a symbolic link, or a name that is empty or leads out of the ZIP"
     )
 
 
@@ -110,7 +110,7 @@ def test_a_file_without_a_name_is_refused(tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("0.json", "{}")
         archive.filelist[0].filename = ""  # in the list of members, which is written last
-    with pytest.raises(HdbenchError, match=r"run\.zip: : a name that is empty"):
+    with pytest.raises(HdbenchError, match=r"run\.zip: : .* a name that is empty"):
         opened(path)
 
 
@@ -128,7 +128,7 @@ def test_a_symbolic_link_in_a_zip_is_refused(tmp_path):
     link = zipfile.ZipInfo("a.json")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
     path = write_zip(tmp_path / "run.zip", [(link, b"/etc/passwd")])
-    with pytest.raises(HdbenchError, match=r"run\.zip: a\.json: is a symbolic link"):
+    with pytest.raises(HdbenchError, match=r"run\.zip: a\.json: a symbolic link"):
         opened(path)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
-from typing import Any, Self
+from typing import Any
 
 from hdbench.answers import ReadAs
 from hdbench.answers.answer import Answer, WrittenAnswer, number_of_values
@@ -31,17 +31,9 @@ class UnknownIdsError(HdbenchError):
         values: see `HdbenchError`.
     """
 
-    def __init__(self, template: str, /, ids: Sequence[str], **values: object) -> None:
+    def __init__(self, template: str, /, ids: Sequence[str] = (), **values: object) -> None:
         super().__init__(template, **values)
         self.ids = ids
-
-    def __reduce__(self) -> tuple[type[Self], tuple[str, Sequence[str]]]:
-        return type(self), (self.message, self.ids)
-
-    @property
-    def without_question(self) -> str:
-        """Return where, and which id, without the question."""
-        return str(self).rpartition(": ")[0]
 
 
 class AnswerReader:

@@ -24,7 +24,7 @@ from hdbench.answers.forms import (
     without_mark,
 )
 from hdbench.answers.json_files import LinesFile, open_json, open_lines
-from hdbench.answers.members import Folder, Zip
+from hdbench.answers.members import Folder, Zip, unpacking
 from hdbench.answers.records import table_answers
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.spreadsheets import read_workbook
@@ -33,7 +33,7 @@ from hdbench.common.bounds import MAX_LINE, MAX_UNPACKED
 from hdbench.common.jsonio import parse_json
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors
-from hdbench.errors import HdbenchError, is_full, write_reason
+from hdbench.errors import HdbenchError, Message
 
 ROWS = 100
 """Number of rows of a Parquet file that are in memory at once."""
@@ -70,21 +70,12 @@ def unpack(path: Path, name: str, scratch: Path) -> Path:
     is_named = path.suffix.lower() in PACKED_ENDINGS
     copy = Path(mkdtemp(dir=scratch), path.stem if is_named else path.name)
     size = 0
-    try:
-        with copy.open("wb") as out:
-            for block in _blocks(path, kind, name):
-                size += len(block)
-                check_unpacked(size, name)
-                out.write(block)
-    except (pa.ArrowException, OSError, UnicodeError) as error:
-        if is_full(error):  # the temporary folder, and not the file
-            raise HdbenchError(
-                "{place}: cannot be unpacked: {why}", place=name, why=write_reason(error)
-            ) from error
-        why = next(iter(str(error).splitlines()), "")[:200]
-        raise HdbenchError(
-            "{place}: a damaged {kind} file: {why}", place=name, kind=kind, why=why
-        ) from error
+    damages = (pa.ArrowException, OSError, UnicodeError)
+    with unpacking(name, kind, *damages), copy.open("wb") as out:
+        for block in _blocks(path, kind, name):
+            size += len(block)
+            check_unpacked(size, name)
+            out.write(block)
     if kind not in _PACKED.values():
         return copy
     if head_of(copy).startswith(tuple(_PACKED)):
@@ -140,12 +131,8 @@ def _lines(path: Path, name: str) -> Iterator[bytes]:
         if isinstance(value, str):
             size += len(value)
         if size > MAX_LINE:
-            raise HdbenchError(
-                "{place}, row {number}: larger than {most} MiB",
-                place=name,
-                number=number,
-                most=MAX_LINE >> 20,
-            )
+            place = Message("{place}, row {number}", place=name, number=number)
+            raise HdbenchError("{place}: larger than {most} MiB", place=place, most=MAX_LINE >> 20)
         if isinstance(value, pa.ListScalar):
             return list(value.values)
         return value if isinstance(value, str | float | int | None) else str(value)

@@ -146,12 +146,12 @@ def open_items(
 def _pages_within(members: Members) -> Members | None:
     """Return the folder of an export with the texts of pages; None if this is no export."""
     for _ in range(MAX_OUTER):
-        if pages := members.inner("page") or members.inner("alto"):
-            return pages
-        only = members.inner(members.folders[0]) if len(members.folders) == 1 else None
-        if only is None:
+        pages = [name for name in ("page", "alto") if name in members.folders]
+        if not pages and len(members.folders) != 1:
             break
-        members = only
+        members = members.inner((pages or members.folders)[0])
+        if pages:
+            return members
     return None
 
 

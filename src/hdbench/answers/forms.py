@@ -160,18 +160,17 @@ def decode(raw: bytes, where: str) -> str:
         >>> decode("\ufeffMüller".encode("utf-16-le"), "answer.txt")
         'Müller'
     """
-    is_utf16 = raw.startswith(UTF16_MARKS)
+    encoding = "UTF-16" if raw.startswith(UTF16_MARKS) else "UTF-8"
     try:
-        return raw.decode("utf-16" if is_utf16 else "utf-8-sig")
+        return raw.decode("utf-16" if encoding == "UTF-16" else "utf-8-sig")
     except UnicodeDecodeError as error:
-        if is_utf16:
-            raise HdbenchError("{place}: not UTF-16: save as UTF-8", place=where) from error
         before = error.object[: error.start]  # without the mark, which "utf-8-sig" removes
         line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")
         raise HdbenchError(
-            "{place}:{line}: not UTF-8 (byte {column} of the line): save as UTF-8",
+            "{place}:{line}: not {encoding} (byte {column} of the line): save as UTF-8",
             place=where,
             line=line,
+            encoding=encoding,
             column=column,
         ) from error
 

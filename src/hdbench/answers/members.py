@@ -69,9 +69,9 @@ class Folder:
         """Return the names of its subfolders."""
         return [name for name in self.others if (self._path / name).is_dir()]
 
-    def inner(self, name: str) -> "Folder | None":
-        """Return the files in a subfolder; None if there is no such one."""
-        return Folder(self._path / name) if (self._path / name).is_dir() else None
+    def inner(self, name: str) -> "Folder":
+        """Return the files in a subfolder."""
+        return Folder(self._path / name)
 
     def place(self, name: str) -> str:
         """Return a file's path."""
@@ -84,7 +84,7 @@ class Folder:
             HdbenchError: it cannot be read, or is larger than `MAX_LINE`.
         """
         with read_errors(self.place(name)), (self._path / name).open("rb") as file:
-            return _bounded(file.read(MAX_LINE + 1), self.place(name))
+            return _bounded(file, self.place(name))
 
     def unpacked(self, name: str, scratch: Path) -> Path:
         """Return the file itself."""
@@ -107,7 +107,7 @@ class Zip:
         self.name = name
         self._file = _ZipFile(path, name)
         try:
-            with _damages(name):
+            with unpacking(name, "ZIP", *_DAMAGES):
                 self._archive = zipfile.ZipFile(self._file)
             self._file.is_listed = True
             self._members = self._checked()
@@ -130,10 +130,8 @@ class Zip:
         """Return the names of the folders in it."""
         return sorted({name.partition("/")[0] for name in self.others if "/" in name})
 
-    def inner(self, name: str) -> "Zip | None":
-        """Return the files in a folder of it; None if there is no such one."""
-        if name not in self.folders:
-            return None
+    def inner(self, name: str) -> "Zip":
+        """Return the files in a folder of it."""
         inner = copy.copy(self)
         inner._list(f"{self._top}{name}/")
         return inner
@@ -143,13 +141,12 @@ class Zip:
         members: dict[str, zipfile.ZipInfo] = {}
         for info in self._archive.infolist():
             place = f"{self.name}: {info.orig_filename}"
-            if _ELSEWHERE.match(info.orig_filename):
+            if _ELSEWHERE.match(info.orig_filename) or stat.S_ISLNK(info.external_attr >> 16):
                 raise HdbenchError(
-                    "{place}: a name that is empty or leads out of the ZIP: pack it again",
+                    "{place}: a symbolic link, or a name that is empty or leads out of the ZIP: "
+                    "pack the file itself",
                     place=place,
                 )
-            if stat.S_ISLNK(info.external_attr >> 16):
-                raise HdbenchError("{place}: is a symbolic link: pack the file itself", place=place)
             if info.is_dir() or any(map(_is_hidden, info.filename.split("/"))):
                 continue
             if info.filename in members:
@@ -183,8 +180,7 @@ class Zip:
     def read(self, name: str) -> bytes:
         """Return a member's bytes; see `Folder.read`."""
         with self._open(name) as member:
-            # Without a number, zipfile would first unpack whatever a block unpacks to.
-            return _bounded(member.read(MAX_LINE + 1), self.place(name))
+            return _bounded(member, self.place(name))
 
     def unpacked(self, name: str, scratch: Path) -> Path:
         """Return a copy of the member in a folder."""
@@ -204,7 +200,7 @@ class Zip:
             raise HdbenchError(
                 "{place}: packed in an unusual way: pack it as a plain ZIP", place=self.place(name)
             )
-        with _damages(self.place(name)), self._archive.open(info) as member:
+        with unpacking(self.place(name), "ZIP", *_DAMAGES), self._archive.open(info) as member:
             yield member
 
     def close(self) -> None:
@@ -217,20 +213,34 @@ Members = Folder | Zip
 answers, in order, and the `others`, except hidden ones."""
 
 
+_DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
+
+
 @contextmanager
-def _damages(place: str) -> Iterator[None]:
-    """Say in one line that a ZIP, or a member of it, is damaged."""
+def unpacking(place: str, kind: str, *damages: type[BaseException]) -> Iterator[None]:
+    """Say in one line that a packed file is damaged, or that there is no room to unpack it.
+
+    Args:
+        place: what messages call the file.
+        kind: how it is packed.
+        damages: exceptions that say that it is damaged.
+
+    Raises:
+        HdbenchError: one of them was raised.
+    """
     try:
         yield
     except HdbenchError:  # which is a ValueError too
         raise
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
-        if is_full(error):  # the temporary folder, and not the ZIP
-            why = write_reason(error)
+    except damages as error:
+        if is_full(error):  # the temporary folder, and not the file
             raise HdbenchError(
-                "{place}: cannot be unpacked: {why}", place=place, why=why
+                "{place}: cannot be unpacked: {why}", place=place, why=write_reason(error)
             ) from error
-        raise HdbenchError("{place}: a damaged ZIP: {why}", place=place, why=error) from error
+        why = next(iter(str(error).splitlines()), "")[:200]
+        raise HdbenchError(
+            "{place}: a damaged {kind} file: {why}", place=place, kind=kind, why=why
+        ) from error
 
 
 class _ZipFile(BufferedReader):
@@ -249,7 +259,8 @@ class _ZipFile(BufferedReader):
         return super().read(size)
 
 
-def _bounded(raw: bytes, place: str) -> bytes:
+def _bounded(file: IO[bytes], place: str) -> bytes:
+    raw = file.read(MAX_LINE + 1)
     if len(raw) > MAX_LINE:
         raise HdbenchError("{place}: larger than {most} MiB", place=place, most=MAX_LINE >> 20)
     return raw

@@ -169,7 +169,7 @@ def _naming_another(benchmark: str, predictions: Path) -> Iterator[None]:
             raise
         raise HdbenchError(
             "{what}: the ids are those of {other}: hdbench score {other} {predictions}",
-            what=error.without_question,
+            what=str(error).rpartition(": ")[0],  # without its question
             other=benchmark_id,
             predictions=predictions,
         ) from error

@@ -71,17 +71,6 @@ def test_a_folder_may_be_reached_by_a_symbolic_link(folder, tmp_path):
     assert Folder(tmp_path / "link").names == ["0001.json"]
 
 
-def test_the_number_of_files_is_bounded(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("hdbench.answers.members.MAX_FILES", 3)
-    for number in range(4):
-        (folder / f"{number}.jpg").touch()
-    with pytest.raises(HdbenchError, match="answers: more than 3 files"):
-        Folder(folder)
-    path = write_zip(tmp_path / "run.zip", [(f"{number}.jpg", b"") for number in range(4)])
-    with pytest.raises(HdbenchError, match=r"run\.zip: more than 3 files"):
-        opened(path)
-
-
 def test_a_file_is_read_up_to_a_size(folder, tmp_path, monkeypatch):
     monkeypatch.setattr("hdbench.answers.members.MAX_LINE", 2**20)
     with (folder / "1.txt").open("wb") as file:

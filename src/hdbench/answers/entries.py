@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -90,23 +89,6 @@ def _parts(node: Any, *, is_said: bool = True) -> Iterator[tuple[str, bool]]:
             yield from _parts(node.get(key), is_said=is_said and not is_thought)
 
 
-def tokens_of(*places: Any) -> dict[str, int]:
-    """Return the counts of tokens in the first of some objects that has them.
-
-    Example:
-        >>> tokens_of(None, {"prompt_tokens": 1196, "completion_tokens": 80})
-        {'input': 1196, 'output': 80}
-    """
-    tokens: dict[str, int] = {}
-    for counts in places:
-        if isinstance(counts, dict) and not _TOKEN_KEYS.isdisjoint(counts):
-            for name, keys in TOKENS.items():
-                for count in map(counts.get, keys):
-                    if type(count) is int and 0 <= count < MAX_NUMBER:
-                        tokens.setdefault(name, count)
-    return tokens
-
-
 ABOUT = frozenset(
     {"id", "sha256", "model", "prediction", "text", "tokens", "usage", "tokens_input"}
     | {"input_tokens", "tokens_output", "output_tokens", "seconds", "duration", "error", "status"}
@@ -179,16 +161,9 @@ class EntryReader:
             )
         return value
 
-    def model(self, entry: dict[str, Any], where: str) -> str | None:
-        """Return the model that an entry names; None if it names none.
-
-        Raises:
-            HdbenchError: it is not a text.
-        """
-        model = entry.get("model")
-        if model is not None and not isinstance(model, str):
-            raise HdbenchError('{place}: "model" must be a text in quotes', place=where)
-        return model or None
+    def model(self, entry: dict[str, Any]) -> str | None:
+        """Return the model that an entry names; None if it names none."""
+        return str(entry.get("model") or "") or None
 
     def entry(self, entry: dict[str, Any], where: object) -> WrittenAnswer:
         """Return the answer in an entry, as `Container.load` returns it.
@@ -328,7 +303,14 @@ def about(entry: dict[str, Any]) -> WrittenAnswer:
         {'tokens': {'input': 1196}}
     """
     fields: WrittenAnswer = {}
-    if tokens := tokens_of(entry.get("tokens"), entry.get("usage"), entry):
+    tokens: dict[str, int] = {}
+    for counts in (entry.get("tokens"), entry.get("usage"), entry):
+        if isinstance(counts, dict) and not _TOKEN_KEYS.isdisjoint(counts):
+            for name, keys in TOKENS.items():
+                for count in map(counts.get, keys):
+                    if type(count) is int and 0 <= count < MAX_NUMBER:
+                        tokens.setdefault(name, count)
+    if tokens:
         fields["tokens"] = tokens
     seconds: Any = entry.get("seconds", entry.get("duration"))
     if type(seconds) in (int, float) and 0 <= seconds < MAX_NUMBER:
@@ -374,20 +356,12 @@ def nested(record: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
     if not any("." in key for key in record):
         return record
     result: dict[str, Any] = {}
-    for value, path in zip(record.values(), _paths(tuple(record), names), strict=True):
-        put(result, path, value)
+    paths = {key: path_of(key, names) for key in record}
+    given = set(paths.values())
+    for key, path in paths.items():
+        is_free = given.isdisjoint(path[:end] for end in range(1, len(path)))
+        put(result, path if is_free else (key,), record[key])
     return result
-
-
-@lru_cache(maxsize=64)
-def _paths(keys: tuple[str, ...], names: frozenset[str]) -> list[tuple[str, ...]]:
-    """Return the path of each key; the rows of a table have the same ones."""
-    paths = [path_of(key, names) for key in keys]
-    given = set(paths)
-    return [
-        path if given.isdisjoint(path[:end] for end in range(1, len(path))) else (key,)
-        for key, path in zip(keys, paths, strict=True)
-    ]
 
 
 def shown(names: Iterable[str]) -> Message:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from hdbench.answers.container import AnswersSource, Container
 from hdbench.answers.csv_lines import read_csv
-from hdbench.answers.folders import answers_files, open_items, run_parts
+from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE, answers_files, open_items
 from hdbench.answers.forms import (
     PACKED_ENDINGS,
     UTF16_MARKS,
@@ -217,9 +217,10 @@ class _Opener(NamedTuple):
         mode = path.stat().st_mode
         check_name(path)
         if stat.S_ISDIR(mode):
-            if parts := run_parts(path):
-                paths = [part.answers for part in parts if part.answers]
-                return open_lines([LinesFile(each, str(each)) for each in paths], source)
+            parts = sorted(path.glob(f"part-*-of-*/{OUR_ANSWERS}"))
+            if parts and not (path / RUN_FILE).exists():
+                files = [LinesFile(part, str(part)) for part in parts if not part.is_symlink()]
+                return open_lines(files, source)
             return self.of_members(Folder(path), source)
         if not stat.S_ISREG(mode):  # a pipe or device might never end
             raise HdbenchError(

@@ -142,7 +142,7 @@ def open_lines(files: Sequence[LinesFile], source: AnswersSource) -> Container:
             if not item_id or item_id.isspace() or b'"model"' in raw or b"\\u006" in raw:
                 where = f"{name}:{line}"
                 value = parse_line(raw, where, UNIQUE)
-                item_id, model = lines.reader.id(value, where), lines.reader.model(value, where)
+                item_id, model = lines.reader.id(value, where), lines.reader.model(value)
             container.add(model, item_id, number * MAX_FILE + offset)
     if not container.runs:
         raise HdbenchError("{place}: no predictions in this file", place=files[0].name)
@@ -208,7 +208,7 @@ def _read_whole(source: AnswersSource) -> Container:
             return table_answers(rows_table(rows, name), source.schema, source.ids)
         for where, entry in rows:
             answer = AnswerEntry(where, reader.entry(entry, where))
-            container.add(reader.model(entry, where), reader.id(entry, where), answer)
+            container.add(reader.model(entry), reader.id(entry, where), answer)
         return container
     if reader.is_entry(value) or reader.is_record(value):
         raise HdbenchError(
@@ -219,7 +219,7 @@ def _read_whole(source: AnswersSource) -> Container:
     for item_id, answer in value.items():
         where = f'{name}: "{item_id[:100]}"'
         has_model = isinstance(answer, dict) and reader.is_entry(answer)
-        model = reader.model(answer, where) if has_model else None
+        model = reader.model(answer) if has_model else None
         is_blank = isinstance(answer, dict) and is_empty(answer)  # as an empty row of a table
         fields = reader.answer(None if is_blank else answer, item_id, where)
         container.add(model, item_id, AnswerEntry(where, fields))

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from hdbench.answers.forms import FOLDER_ENDINGS, NO_ANSWERS
-from hdbench.common.bounds import MAX_DIRECTORY, MAX_FILES, MAX_LINE, MAX_ZIP
+from hdbench.common.bounds import MAX_DIRECTORY, MAX_LINE, MAX_ZIP
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message, is_full, write_reason
@@ -36,8 +36,8 @@ class Folder:
     """The files in a folder, but not those in its subfolders.
 
     Raises:
-        HdbenchError: it cannot be listed, has too many files or one whose name is not UTF-8, or
-            contains a symbolic link, which could lead out of it.
+        HdbenchError: it cannot be listed, has a file whose name is not UTF-8, or contains a
+            symbolic link, which could lead out of it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -60,7 +60,6 @@ class Folder:
                     self.names.append(entry.name)
                 else:
                     self.others.append(entry.name)
-                _check_number(len(self.names) + len(self.others), path)
         self.names.sort()  # the order of a listing differs from one machine to the next
         self.others.sort()
 
@@ -152,7 +151,6 @@ class Zip:
             if info.filename in members:
                 raise HdbenchError("{place}: is in the ZIP twice: keep one", place=place)
             members[info.filename] = info
-        _check_number(len(members), self.name)
         # A member gives no more bytes than its header says, so this bounds what is unpacked.
         size = sum(info.file_size for name, info in members.items() if _can_be_read(name))
         if size > MAX_ZIP:
@@ -264,11 +262,6 @@ def _bounded(file: IO[bytes], place: str) -> bytes:
     if len(raw) > MAX_LINE:
         raise HdbenchError("{place}: larger than {most} MiB", place=place, most=MAX_LINE >> 20)
     return raw
-
-
-def _check_number(files: int, place: object) -> None:
-    if files > MAX_FILES:
-        raise HdbenchError("{place}: more than {most:,} files", place=place, most=MAX_FILES)
 
 
 def _is_hidden(name: str) -> bool:

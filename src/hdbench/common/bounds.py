@@ -25,9 +25,6 @@ much."""
 
 # Files, folders and archives
 
-MAX_FILES = 1_000_000
-"""Maximum number of files in a folder or ZIP."""
-
 MAX_ZIP = 512 * 2**20
 """Maximum size in bytes of all the files with answers in a ZIP, unpacked."""
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from hdbench.answers.folders import run_parts
 from hdbench.answers.json_files import is_one_object
 from hdbench.answers.members import Folder
 from hdbench.common.bounds import MAX_RESULT
@@ -19,7 +18,7 @@ from hdbench.common.validation import check_written_by, validate
 from hdbench.common.writing import whole_file
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.run_info import run_name
+from hdbench.evaluation.run_info import run_name, run_parts
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import Metric
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from hdbench.answers.folders import RUN_FILE, whole_run
+from hdbench.answers.folders import RUN_FILE
 from hdbench.answers.ids import match_ids
 from hdbench.answers.json_files import is_result
 from hdbench.benchmarks.benchmark import NoBenchmarkError, load_benchmark
@@ -16,7 +16,14 @@ from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.result_file import read_results
-from hdbench.evaluation.run_info import Named, distinct_names, is_run, read_run_info, run_name
+from hdbench.evaluation.run_info import (
+    Named,
+    distinct_names,
+    is_run,
+    read_run_info,
+    run_name,
+    whole_run,
+)
 from hdbench.evaluation.score import Settings, score_loaded, with_names
 
 

@@ -14,10 +14,10 @@ from datatrove.executor.slurm import SlurmPipelineExecutor
 from datatrove.pipeline.base import PipelineStep
 from datatrove.utils.logging import logger
 
-from hdbench.answers.folders import part_folder
 from hdbench.common import processes
 from hdbench.common.texts import VARIABLE, current_language
 from hdbench.errors import HdbenchError, escaped, shortened
+from hdbench.evaluation.run_info import part_folder
 from hdbench.models.items import part_of
 from hdbench.models.run import RunOutcome, RunPlan, read_outcome
 from hdbench.models.run_folder import is_locked, lock_of

@@ -18,7 +18,7 @@ from hdbench.answers.answers import Answers
 from hdbench.answers.cells import structured
 from hdbench.answers.entries import shown
 from hdbench.answers.files import open_container
-from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE, run_parts
+from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
 from hdbench.answers.forms import ENDINGS
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import load_benchmark
@@ -33,7 +33,7 @@ from hdbench.common.texts import LANGUAGES, translated
 from hdbench.common.validation import Strict
 from hdbench.common.writing import make_folder, move, opened_file, refuse_links
 from hdbench.errors import HdbenchError, Message
-from hdbench.evaluation.run_info import is_run, read_run_info
+from hdbench.evaluation.run_info import is_run, read_run_info, run_parts
 from hdbench.evaluation.run_info import run_name as run_stem
 from hdbench.models.backend import Asked
 from hdbench.models.run import read_outcome, run_name

@@ -1,8 +1,12 @@
 """Lines of the files of batch services."""
 
+import json
+from contextlib import closing
+
 import pytest
 
 from hdbench.answers.entries import EntryReader
+from hdbench.answers.files import open_container
 
 SAID = '{"year": 1957}'
 CHAT = {"choices": [{"message": {"content": SAID}, "finish_reason": "stop"}]}
@@ -31,3 +35,12 @@ def test_line_of_a_service_is_an_answer(line):
     reader = EntryReader(None)
     assert reader.id(line, "a.jsonl:1") == "7"
     assert reader.entry(line, "a.jsonl:1")["text"] == SAID
+
+
+def test_refused_request_has_the_id_that_was_given_with_it(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    lines = [{"id": f"batch_{item}", "custom_id": item, "error": {"code": 429}} for item in "78"]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with closing(open_container(path, None)) as container:
+        assert list(container.runs[None]) == ["7", "8"]
+        assert container.load(container.runs[None]["8"])["prediction"] is None

@@ -93,6 +93,11 @@ def test_ids_are_texts_or_whole_numbers(entry, item_id):
     assert anything.id(entry, "a:1") == item_id
 
 
+def test_without_an_id_the_keys_are_named():
+    with pytest.raises(HdbenchError, match=r'a:1: needs an "id" that is a text .* has: ID, title$'):
+        anything.id({"ID": "1", "title": "A"}, "a:1")
+
+
 @pytest.mark.parametrize(
     ("value", "fields"),
     [

@@ -154,8 +154,7 @@ class EntryReader:
             return str(value)
         if not isinstance(value, str) or not value.strip():
             raise HdbenchError(
-                '{place}: needs an "id" that is a text in quotes, as in the dataset{almost}; '
-                "it has: {has}",
+                '{place}: needs an "id" that is a text in quotes, as in the dataset; it has: {has}',
                 place=where,
                 has=shown(sorted(entry)),
             )

@@ -29,6 +29,10 @@ from hdbench.errors import HdbenchError, Message
 MAX_FILE = 2**48
 """Files are smaller than this, so that one number holds the file and the offset in it."""
 
+_PARSED = (b'"model"', b"\\u006", b'"custom_id"')
+"""In a line with one of these, the id at its beginning is not all that is needed: it may name a
+model, perhaps with an escaped letter, or have another id."""
+
 _RESULT_KEYS = (b'"protocol"', b'"signature"', b'"unanswered"', b'"unparsable"')
 """Keys of every result that `hdbench score` writes; several results are in a list under `runs`."""
 
@@ -138,8 +142,7 @@ def open_lines(files: Sequence[LinesFile], source: AnswersSource) -> Container:
     for number, (path, name) in enumerate(files):
         for line, offset, raw in raw_lines(path, name=name):
             item_id, model = plain_id(raw), None
-            # The key `model` may have an escaped letter.
-            if not item_id or item_id.isspace() or b'"model"' in raw or b"\\u006" in raw:
+            if not item_id or item_id.isspace() or any(key in raw for key in _PARSED):
                 where = f"{name}:{line}"
                 value = parse_line(raw, where, UNIQUE)
                 item_id, model = lines.reader.id(value, where), lines.reader.model(value)

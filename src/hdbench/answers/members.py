@@ -5,13 +5,13 @@ import os
 import re
 import shutil
 import stat
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedReader, FileIO
 from pathlib import Path, PurePosixPath
+from tempfile import mkdtemp
 from typing import IO
 
 from hdbench.answers.forms import FOLDER_ENDINGS, NO_ANSWERS
@@ -182,13 +182,10 @@ class Zip:
 
     def unpacked(self, name: str, scratch: Path) -> Path:
         """Return a copy of the member in a folder."""
-        ending = PurePosixPath(name).suffix
-        with (
-            self._open(name) as member,
-            tempfile.NamedTemporaryFile(dir=scratch, suffix=ending, delete=False) as file,
-        ):
+        copied = Path(mkdtemp(dir=scratch), f"copy{PurePosixPath(name).suffix}")
+        with self._open(name) as member, copied.open("wb") as file:
             shutil.copyfileobj(member, file)
-        return Path(file.name)
+        return copied
 
     @contextmanager
     def _open(self, name: str) -> Iterator[IO[bytes]]:

@@ -14,6 +14,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 import lxml.html
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from markdown_it import MarkdownIt
 from playwright.sync_api import expect
 
 import hdbench as hd
@@ -25,6 +26,7 @@ NOTEBOOKS = {
     path.relative_to(ROOT).with_suffix(".md").as_posix()
     for path in ROOT.glob("docs/notebooks/*.ipynb")
 }
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/*/README.md")])
 MADE = {"docs/reference/cli.md"} | NOTEBOOKS  # by the build
 OF_THE_THEME = {
     "landmark-unique",  # each block of code has a <nav> for its button, and none of them a name
@@ -45,6 +47,19 @@ def test_every_page_is_in_the_navigation():
     named = set(in_navigation(navigation))
     assert ({page.relative_to(ROOT).as_posix() for page in pages} | NOTEBOOKS) - named == set()
     assert [name for name in named - MADE if not (ROOT / name).is_file()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_its_links_lead_to_files(page):
+    tokens = MarkdownIt().parse(page.read_text())
+    inner = [child for token in tokens for child in token.children or ()]
+    links = [urlsplit(each.attrGet("href") or each.attrGet("src") or "") for each in inner]
+    places = [unquote(link.path) for link in links if link.path and not link.scheme]
+    made = {ROOT / each for each in MADE}
+    wrong = [
+        p for p in places if not (at := (page.parent / p).resolve()).exists() and at not in made
+    ]
+    assert wrong == []
 
 
 @pytest.fixture(scope="module")

@@ -267,13 +267,15 @@ def compare_runs(
 
 
 def rank_runs(
-    runs: Mapping[str, Result] | Iterable[Result | str | PathLike[str]], *, seed: int = 0
+    runs: Mapping[str, Result | str | PathLike[str]] | Iterable[Result | str | PathLike[str]],
+    *,
+    seed: int = 0,
 ) -> Board:
     """Rank runs on the same items, as far as these can tell them apart.
 
     Args:
-        runs: name → result, for a row under each name, whatever the models and prompts; or results,
-            run folders or result files, of which several runs of one model are one row.
+        runs: results, run folders or result files, of which several runs of one model are one row;
+            or name → one of these, for a row under each name, whatever the models and prompts.
         seed: for the random numbers.
 
     Returns:
@@ -290,13 +292,21 @@ def rank_runs(
         >>> [(row.model, row.rank.shown()) for row in board.rows]
         [('all', '1'), ('one', '2')]
     """
+    named = _named(runs.values() if isinstance(runs, Mapping) else runs)
+    if not named:
+        raise HdbenchError("no runs to rank: name at least one")
     if isinstance(runs, Mapping):  # several of one model, or with several prompts, stand apart
+        if len(named) > len(runs):
+            raise HdbenchError(
+                "{count} names for {all} runs, as a file has several: read it with read_results, "
+                "and name each result",
+                count=len(runs),
+                all=len(named),
+            )
         named = {
             name: result.replaced(model=name, run=result.run.model_copy(update={"prompt": None}))
-            for name, result in runs.items()
+            for name, result in zip(runs, named.values(), strict=True)
         }
-    else:
-        named = _named(runs)
     boards = leaderboards(named, seed=seed)
     if len(boards) != 1:
         raise HdbenchError(

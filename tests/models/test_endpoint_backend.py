@@ -316,7 +316,9 @@ def like_o3(request):
     return Response(completion("{}"))
 
 
-def test_parameters_that_a_model_does_not_take_are_left_out_once_and_recorded(question):
+@pytest.mark.parametrize("key", [KEY, "token"])  # a local server's own, which is part of max_tokens
+def test_parameters_that_a_model_does_not_take_are_left_out_once(question, monkeypatch, key):
+    monkeypatch.setenv("HDBENCH_API_KEY", key)
     heard = Heard()
     with FaultyServer(like_o3) as server:
         decoding = Decoding(max_new_tokens=512, temperature=0.0, seed=1)

@@ -129,7 +129,7 @@ def test_names_that_are_given_win():
             lambda cards: hd.concat([cards, scored(["d"]).replaced(ids=["z"])]),
             "scored by different rules: zettel_f1.*, record_f1",
         ),
-        (lambda _: scored(["a"]).filter(decade=1920), "decade: .*; or choose by ids"),
+        (lambda _: scored(["a"]).filter(decade=1920), "decade: .*: choose by ids"),
     ],
 )
 def test_a_wrong_call_is_one_sentence(cards, call, told):

@@ -646,9 +646,10 @@ class Result(ResultPart):
             return self.load_benchmark().column(name)
         except NoBenchmarkError as error:
             raise HdbenchError(
-                "{column}: {why}; or choose by ids, or by a dictionary of ids and values",
+                "{column}: no such column, as {benchmark} is not here, or is ground truths in "
+                "memory: choose by ids, or by a dictionary of ids and values",
                 column=name,
-                why=error,
+                benchmark=self.dataset.benchmark,
             ) from error
 
     def _of_positions(self, positions: Sequence[int]) -> "Result":

@@ -3,6 +3,7 @@
 import base64
 import dataclasses
 import importlib.metadata
+import re
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -49,6 +50,8 @@ LOOK_SECONDS = 10.0
 MAX_MESSAGE = 300
 """Maximum characters of what a server says about an error."""
 MODELS_SHOWN = 10
+_LEAST_SECRET = 8
+"""Characters of a key that is one, and not a word for a server that needs none."""
 
 _BUSY = (429, 503)
 _STREAMING = {"stream": True, "stream_options": {"include_usage": True}}
@@ -388,8 +391,10 @@ class EndpointBackend(Backend):
     def _line(self, text: str) -> str:
         """Return what a server says as one short line, without the key, should it repeat that."""
         secrets = (self._server.key, (self._server.user or ("", ""))[1])
-        for secret in filter(None, secrets):
-            text = text.replace(secret, "…")
+        for secret in map(re.escape, filter(None, secrets)):
+            # A key such as "token", for a server that needs none, is not cut out of max_tokens.
+            whole = rf"(?<!\w){secret}(?!\w)" if len(secret) < _LEAST_SECRET else secret
+            text = re.sub(whole, "…", text)
         text = escaped(" ".join(text[: 10 * MAX_MESSAGE].split()))
         return text if len(text) <= MAX_MESSAGE else text[: MAX_MESSAGE - 1] + "…"
 

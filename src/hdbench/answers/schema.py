@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,13 +57,6 @@ def choices_of(schema: Any) -> list[Any]:
     return [choice for part in schema["anyOf"] for choice in choices_of(part)]
 
 
-def field_of(schema: Any, name: str) -> Any:
-    """Return the schema of a field in an object, or of `[]` in a list; None if there is none."""
-    if not isinstance(schema, dict):
-        return None
-    return schema.get("items") if name == "[]" else schema.get("properties", {}).get(name)
-
-
 def parts_of(schema: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield a schema and all in it, choices too, by their paths: `[]` is any item of a list.
 
@@ -94,34 +87,27 @@ def types_of(schema: Any) -> frozenset[str]:
     return frozenset([declared] if isinstance(declared, str) else declared)
 
 
-class FieldSchema:
-    """A schema prepared for counting how much of a value fits.
+Types = dict[tuple[str, ...], frozenset[str]]
+"""The types that a schema allows, by the paths of `parts_of`."""
 
-    Attributes:
-        types: the types that it allows.
-        fields: the schemas of an object's fields, and of a list's items as `[]`.
-    """
 
-    def __init__(self, schema: Any) -> None:
-        called = types_of(schema)
-        self.types = frozenset(kind for kind, names in JSON_TYPES.items() if names & called)
-        self.fields: dict[str, FieldSchema] = {}
-        for part in filter(None, choices_of(schema)):
-            names = [*part.get("properties", {}), *(["[]"] if "items" in part else [])]
-            self.fields |= {name: FieldSchema(field_of(part, name)) for name in names}
+def _types_by_path(schema: dict[str, Any]) -> Types:
+    types: Types = {}
+    for path, part in parts_of(schema):
+        types[path] = types.get(path, frozenset()) | types_of(part)
+    return types
 
-    def fit(self, value: Any) -> int:
-        """Return how many values, this and those in it, are of a fitting type; 0 if this is not."""
-        if is_sure_value(value) and "value" not in self.fields:
-            return self.fit(value["value"])
-        if type(value) not in self.types:
-            return 0
-        if isinstance(value, dict):
-            known = self.fields.keys() & value.keys()
-            return 1 + sum(self.fields[name].fit(value[name]) for name in known)
-        if isinstance(value, list) and "[]" in self.fields:
-            return 1 + sum(map(self.fields["[]"].fit, value))
-        return 1
+
+def _fit(value: Any, types: Types, path: tuple[str, ...] = ()) -> int:
+    """Return how many values, this and those in it, are of a fitting type; 0 if this is not."""
+    if is_sure_value(value) and (*path, "value") not in types:
+        return _fit(value["value"], types, path)
+    if JSON_TYPES[type(value)].isdisjoint(types.get(path, ())):
+        return 0
+    inner: Iterable[tuple[str, Any]] = value.items() if isinstance(value, dict) else ()
+    if isinstance(value, list):
+        inner = zip(repeat("[]"), value)
+    return 1 + sum(_fit(child, types, (*path, name)) for name, child in inner)
 
 
 def without_references(schema: dict[str, Any]) -> dict[str, Any]:
@@ -217,7 +203,6 @@ class AnswerSchema:
     Attributes:
         alternatives: the object schemas that it consists of, without references: those of an
             `anyOf` if it consists of that alone, otherwise one.
-        fields: each alternative, prepared for counting.
         names: the top-level fields of all alternatives.
         list_of_objects: the one required field, if it is a list of objects, and the objects'
             schema; otherwise None.
@@ -258,12 +243,10 @@ class AnswerSchema:
         ]
         self._validators = [compiled(alternative) for alternative in self.alternatives]
         self._required = [frozenset(schema.get("required", [])) for schema in self.alternatives]
-        self.fields = [FieldSchema(alternative) for alternative in self.alternatives]
-        self.names = frozenset(name for field in self.fields for name in field.fields)
-        self._types: dict[tuple[str, ...], set[str]] = {}
-        for path, part in (part for form in self.alternatives for part in parts_of(form)):
-            self._types.setdefault(path, set()).update(types_of(part))
-        self.all_names = frozenset(name for path in self._types for name in path) - {"[]"}
+        self._types = [_types_by_path(alternative) for alternative in self.alternatives]
+        self._paths = frozenset(path for types in self._types for path in types)
+        self.names = frozenset(path[0] for path in self._paths if len(path) == 1) - {"[]"}
+        self.all_names = frozenset(name for path in self._paths for name in path) - {"[]"}
         self.list_of_objects = self._list_of_objects()
         self.prompts: list[str] = []
         blocks = Blocks(lists=bool(self.list_of_objects), is_whole=self.has_required)
@@ -344,8 +327,8 @@ class AnswerSchema:
         """
         lifted: dict[str, Any] = {}
         for name, value in record.items():
-            own = {key for path in self._types if path[:1] == (name,) for key in path[1:2]}
             lifted[name] = value
+            own = {path[1] for path in self._paths if len(path) > 1 and path[0] == name}
             if own and isinstance(value, dict):
                 astray = (value.keys() & self.names) - own - record.keys()
                 lifted[name] = {key: inner for key, inner in value.items() if key not in astray}
@@ -361,7 +344,7 @@ class AnswerSchema:
         Returns:
             The names of types; none for a field that the schema does not have.
         """
-        return self._types.get(path, set())
+        return {name for types in self._types for name in types.get(path, ())}
 
     def fit(self, value: Any) -> int:
         """Return how many values of an object are where the schema has a field of a fitting type.
@@ -371,7 +354,7 @@ class AnswerSchema:
         """
         if not isinstance(value, dict):
             return 0
-        return max([0, *(field.fit(value) - 1 for field in self.fields)])
+        return max([0, *(_fit(value, types) - 1 for types in self._types)])
 
     def has_required(self, record: Any) -> bool:
         """Return whether it has all required top-level fields of an alternative with any."""
@@ -412,7 +395,7 @@ class AnswerSchema:
         if number_of_values(record) > MAX_CHECKED:
             wrong = Message("more than {most:,} values: not checked", most=MAX_CHECKED)
             return [Violation("", "size", wrong, None)]
-        fits = [field.fit(record) for field in self.fields]
+        fits = [_fit(record, types) for types in self._types]
         violations = [
             list(islice(_violations_of(validator, record), MAX_VIOLATIONS))
             for validator, fit in zip(self._validators, fits, strict=True)

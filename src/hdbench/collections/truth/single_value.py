@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from hdbench.answers.schema import AnswerSchema, choices_of, field_of
+from hdbench.answers.schema import AnswerSchema, parts_of
 from hdbench.benchmarks.titles import BETWEEN
 from hdbench.common.bounds import MAX_READING
 from hdbench.common.jsonio import json_reason, parse_json
@@ -129,12 +129,11 @@ def _as_option(choice: Any) -> str:
 
 def _schema_at(schema: AnswerSchema, steps: Sequence[str]) -> dict[str, Any]:
     """Return the schema of a field, with what those of its list's values say; empty without one."""
-    parts: list[Any] = list(schema.alternatives)
-    for step in steps:
-        parts = [field_of(choice, step) for part in parts for choice in choices_of(part)]
-    found = [choice for part in parts for choice in choices_of(part)]
-    entries = [choice for part in found for choice in choices_of(field_of(part, "[]"))]
-    described = [part for part in (*parts, *found, *entries) if isinstance(part, dict)]
+    parts = [part for form in schema.alternatives for part in parts_of(form)]
+    paths = (tuple(steps), (*steps, "[]"))
+    described = [
+        part for path in paths for at, part in parts if at == path and isinstance(part, dict)
+    ]
     return {
         key: next((part[key] for part in described if isinstance(part.get(key), str)), None)
         for key in _TOLD

@@ -1,8 +1,9 @@
 """The rows of a table as typed records: ground truths, or the answers of a run."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain, product
 from typing import Any, NamedTuple
 
 from hdbench.answers.cells import (
@@ -11,6 +12,7 @@ from hdbench.answers.cells import (
     is_blank,
     is_integer,
     is_of,
+    parts_of,
     structured,
     value_of,
 )
@@ -56,7 +58,7 @@ class Truths:
 
 _READ_AS_EMPTY = Message("cells read as empty")
 
-Path = tuple[str, ...]
+_Path = tuple[str, ...]
 """The names of the objects around a value in a record, and its own."""
 
 
@@ -94,13 +96,13 @@ def mapped(table: SourceTable, columns: Sequence[MappedColumn]) -> Truths:
     """
     keys = [column.index for column in columns if column.key]
     reader = _Reader(table, columns)
-    truths: list[Truth] = []
-    for where, row in table.rows:
-        cells = list(map(str.strip, row))
+    items: dict[str | int, list[_Row]] = {}
+    for number, (where, texts) in enumerate(table.rows):
+        cells = list(map(str.strip, texts))
         key = next((cells[index] for index in keys if not is_blank(cells[index])), None)
-        truths.append(Truth(where, key, reader.record(where, cells)))
-    if reader.lists:
-        truths = _together(truths, reader.lists)
+        item = key if key and reader.has_lists else number
+        items.setdefault(item, []).append(_Row(where, cells, key))
+    truths = [Truth(rows[0].place, rows[0].key, reader.record(rows)) for rows in items.values()]
     notes = [*table.notes]
     if unused := [each.title for each in columns if each.example and not (each.path or each.key)]:
         notes.append(
@@ -121,115 +123,146 @@ def mapped(table: SourceTable, columns: Sequence[MappedColumn]) -> Truths:
     return Truths(truths, notes)
 
 
+class _Row(NamedTuple):
+    """A row: its place, its cells without white space around them, and what names its item."""
+
+    place: str
+    cells: list[str]
+    key: str | None
+
+    def place_of(self, column: MappedColumn) -> Message:
+        """Return what messages call a cell."""
+        return Message("{place}, column {column}", place=self.place, column=column.title)
+
+
 class _Reader:
-    """Makes a record of each row.
+    """Makes a record of the rows of an item.
 
     Attributes:
-        lists: the paths of the lists of objects that columns are in, each with these columns.
+        has_lists: whether columns are fields of the objects in a list.
         odd: what is odd about cells → their number, and the first.
     """
 
     def __init__(self, table: SourceTable, columns: Sequence[MappedColumn]) -> None:
         self._checked = [column for column in columns if column.path or column.key]
         self._used = [column for column in columns if column.path]
-        self._alone: list[tuple[Path, MappedColumn]] = []
-        self.lists: dict[Path, list[tuple[Path, MappedColumn]]] = {}
+        # The path of a list of objects, empty for the record itself → the path in it → its columns.
+        self._fields: dict[_Path, dict[_Path, list[MappedColumn]]] = {}
+        for column in self._used:
+            around, _, path = str(column.path).rpartition("[].")
+            fields = self._fields.setdefault(tuple(around.split(".")) if around else (), {})
+            fields.setdefault(tuple(path.removesuffix("[]").split(".")), []).append(column)
+        self.has_lists = any(self._fields)
         self.odd: dict[str, tuple[int, str]] = {}
         texts = [column for column in self._used if column.kind == "text"]
         self._nearly_integers = {
             column.index for column in texts if are_nearly_integers(table.column(column.index))
         }
-        for column in self._used:
-            around, inside, rest = str(column.path).rpartition("[].")
-            inner = tuple(rest.removesuffix("[]").split("."))
-            group = self.lists.setdefault(tuple(around.split(".")), []) if inside else self._alone
-            group.append((inner, column))
 
-    def record(self, where: str, cells: Sequence[str]) -> dict[str, Any] | None:
-        """Return the record in a row; None if no cell has a value.
+    def record(self, rows: Sequence[_Row]) -> dict[str, Any] | None:
+        """Return the record in the rows of an item; None if no cell has a value.
 
         Raises:
-            HdbenchError: a formula failed, or columns of the same list have different numbers of
-                values.
+            HdbenchError: a formula failed, columns of the same list have different numbers of
+                values, or the rows differ in more than the objects of lists.
         """
-        for column in self._checked:
-            if cells[column.index] in FAULTS:
-                raise HdbenchError(
-                    "{place}: holds the error {cell}: enter the value, empty the cell, or leave "
-                    "the column out",
-                    place=_place(where, column),
-                    cell=cells[column.index],
-                )
-        if all(is_blank(cells[column.index]) for column in self._used):
+        for row in rows:
+            for column in self._checked:
+                if row.cells[column.index] in FAULTS:
+                    raise HdbenchError(
+                        "{place}: holds the error {cell}: enter the value, empty the cell, or "
+                        "leave the column out",
+                        place=row.place_of(column),
+                        cell=row.cells[column.index],
+                    )
+        rows = [row for row in rows if not all(is_blank(row.cells[c.index]) for c in self._used)]
+        if not rows:
             return None
         record: dict[str, Any] = {}
-        for path, column in self._alone:
-            self._put(record, path, column, cells[column.index], where)
-        for around, columns in self.lists.items():
-            put(record, around, self._objects(around, columns, cells, where))
+        for around, fields in self._fields.items():
+            columns = list(chain(*fields.values()))
+            if around:
+                objects = (each for row in rows for each in _objects(around, columns, row))
+                put(record, around, [self._filled({}, fields, row) for row in objects])
+            else:
+                self._filled(record, fields, _common(columns, rows))
         return record
 
-    def _objects(
-        self,
-        around: Path,
-        columns: Sequence[tuple[Path, MappedColumn]],
-        cells: Sequence[str],
-        where: str,
-    ) -> list[dict[str, Any]]:
-        """Return the objects of a list that a row has."""
-        parts = [
-            cells[column.index].split(column.separator)
-            if column.separator and column.kind != "list"
-            else [cells[column.index]]
-            for _, column in columns
-        ]
-        number = max(map(len, parts))
-        for (_, column), texts in zip(columns, parts, strict=True):
-            if len(texts) not in (1, number):
-                raise HdbenchError(
-                    "{place}: has {count} values, and another column of {path} has {number}: give "
-                    "as many, or one for all",
-                    place=_place(where, column),
-                    count=len(texts),
-                    path=".".join(around),
-                    number=number,
-                )
-        objects: list[dict[str, Any]] = []
-        for place in range(number):
-            each = [texts[place % len(texts)].strip() for texts in parts]
-            if not all(map(is_blank, each)):
-                objects.append({})
-                for (path, column), text in zip(columns, each, strict=True):
-                    self._put(objects[-1], path, column, text, where)
-        return objects
+    def _filled(
+        self, record: dict[str, Any], fields: Mapping[_Path, Sequence[MappedColumn]], row: _Row
+    ) -> dict[str, Any]:
+        """Enter the values of a row's cells; return the record."""
+        for path, columns in fields.items():
+            value: Any = []
+            for column in columns:  # several may fill the same list
+                cell = row.cells[column.index]
+                if column.kind == "list":
+                    value += parts_of(cell, column.separator)
+                elif is_blank(cell):
+                    value = "" if column.kind == "text" else None
+                else:
+                    value = value_of(cell, column.kind)
+                kind = "integer" if column.index in self._nearly_integers else column.kind
+                if is_blank(cell):
+                    if cell:
+                        self._note(_READ_AS_EMPTY, row, column)
+                elif not (is_integer(cell) if kind != column.kind else is_of(value, column.kind)):
+                    self._note(_no(kind, column.title), row, column)
+            if value is not None or columns[0].nullable:
+                put(record, path, value)
+        return record
 
-    def _put(
-        self, record: dict[str, Any], path: Path, column: MappedColumn, cell: str, where: str
-    ) -> None:
-        """Enter the value of a cell."""
-        if is_blank(cell):
-            if cell:
-                self._note(_READ_AS_EMPTY, where, column, cell)
-            if column.kind == "list":
-                put(record, path, _get(record, path) or [])
-            elif column.kind == "text" or column.nullable:
-                put(record, path, "" if column.kind == "text" else None)
-            return
-        value = value_of(cell, column.kind, column.separator)
-        if column.kind == "list":
-            value = (_get(record, path) or []) + value
-        elif column.index in self._nearly_integers and not is_integer(cell):
-            self._note(_no("integer", column.title), where, column, cell)
-        elif not is_of(value, column.kind):
-            self._note(_no(column.kind, column.title), where, column, cell)
-        put(record, path, value)
-
-    def _note(self, kind: str, where: str, column: MappedColumn, cell: str) -> None:
-        count, first = self.odd.get(kind) or (
-            0,
-            Message("{place}: {cell!r}", place=_place(where, column), cell=cell[:40]),
-        )
+    def _note(self, kind: str, row: _Row, column: MappedColumn) -> None:
+        count, first = self.odd.get(kind, (0, ""))
+        if not count:
+            cell = row.cells[column.index][:40]
+            first = Message("{place}: {cell!r}", place=row.place_of(column), cell=cell)
         self.odd[kind] = count + 1, first
+
+
+def _common(columns: Iterable[MappedColumn], rows: Sequence[_Row]) -> _Row:
+    """Return the cells that are said of an item, in one row or in several, as one row."""
+    first, *others = rows
+    cells = [*first.cells] if others else first.cells
+    for row, column in product(others, columns):
+        cell, other = cells[column.index], row.cells[column.index]
+        if is_blank(cell):
+            cells[column.index] = other
+        elif cell != other and not is_blank(other):
+            raise HdbenchError(
+                "{place}: differs from {first}, another row of {key!r}, in more than the objects "
+                "of its lists: give both the same values",
+                place=row.place,
+                first=first.place,
+                key=str(row.key)[:60],
+            )
+    return first._replace(cells=cells)
+
+
+def _objects(around: _Path, columns: Sequence[MappedColumn], row: _Row) -> Iterator[_Row]:
+    """Yield the objects of a list that a row has, each as a row."""
+    parts: dict[int, list[str]] = {}
+    for column in columns:
+        cell = row.cells[column.index]
+        is_divided = column.separator and column.kind != "list"
+        parts[column.index] = cell.split(column.separator) if is_divided else [cell]
+    number = max(map(len, parts.values()))
+    for column in columns:
+        if len(parts[column.index]) not in (1, number):
+            raise HdbenchError(
+                "{place}: has {count} values, and another column of {path} has {number}: give "
+                "as many, or one for all",
+                place=row.place_of(column),
+                count=len(parts[column.index]),
+                path=".".join(around),
+                number=number,
+            )
+    for each in range(number):
+        cells = [*row.cells]
+        for index, texts in parts.items():
+            cells[index] = texts[each % len(texts)].strip()
+        if not all(is_blank(cells[index]) for index in parts):
+            yield row._replace(cells=cells)
 
 
 @lru_cache  # for any number of cells
@@ -237,62 +270,6 @@ def _no(kind: str, title: str) -> Message:
     return Message(
         "{column}: cells that are no {kind}, kept as text", column=title, kind=Message(kind)
     )
-
-
-def _place(where: str, column: MappedColumn) -> Message:
-    """Return what messages call a cell of a row."""
-    return Message("{place}, column {column}", place=where, column=column.title)
-
-
-def _get(record: dict[str, Any], path: Path) -> Any:
-    """Return the value at a place in a record; None without."""
-    node: Any = record
-    for name in path:
-        node = node.get(name) if node else None
-    return node
-
-
-def _together(truths: Sequence[Truth], lists: Collection[Path]) -> list[Truth]:
-    """Return one ground truth for each item: the objects of all its rows.
-
-    Raises:
-        HdbenchError: its rows differ in anything else.
-    """
-    result: list[Truth] = []
-    by_key: dict[str, int] = {}
-    for truth in truths:
-        number = len(result)
-        if truth.key is not None:
-            number = by_key.setdefault(truth.key, number)
-        if number == len(result):
-            result.append(truth)
-            continue
-        first = result[number]
-        if first.record is None or truth.record is None:
-            result[number] = first._replace(record=first.record or truth.record)
-            continue
-        if not _agree(first.record, truth.record, lists):
-            raise HdbenchError(
-                "{place}: differs from {first}, another row of {key!r}, in more than the objects "
-                "of its lists: give both the same values",
-                place=truth.place,
-                first=first.place,
-                key=str(truth.key)[:60],
-            )
-        for path in lists:
-            _get(first.record, path).extend(_get(truth.record, path))
-    return result
-
-
-def _agree(first: Any, other: Any, lists: Collection[Path], path: Path = ()) -> bool:
-    """Return whether two records agree except for some lists and for what either leaves blank."""
-    if path in lists:
-        return True
-    if isinstance(first, dict) and isinstance(other, dict):
-        return all(
-            _agree(first.get(name), value, lists, (*path, name)) for name, value in other.items()
-        )
-    return first == other or other in ("", None, [])
 
 
 def table_answers(
@@ -394,15 +371,12 @@ def _is_field(table: SourceTable, schema: AnswerSchema, facts: Mapping[str, int]
     """
     paths = {field.path.replace("[]", "") for field in field_paths(schema)}
     listed = f"{schema.list_of_objects[0]}." if schema.list_of_objects else ""
-    others = {title for title in table.header if title.casefold() not in ABOUT}
-    known = any(title in paths or listed + title in paths for title in others)
-    if known or not listed or f"{listed}text" not in paths:
-        return known and ("text" in paths or f"{listed}text" in paths)
-    key = facts.get("id")
-    ids = [] if key is None else table.column(key)
-    texts = table.column(facts["text"])
+    others = [title for title in table.header if title.casefold() not in ABOUT]
+    if any(title in paths or listed + title in paths for title in others):
+        return not paths.isdisjoint(("text", f"{listed}text"))
+    ids = table.column(facts["id"]) if listed and f"{listed}text" in paths and "id" in facts else []
     return len(set(ids)) < len(ids) and not any(
-        isinstance(structured(text), dict | list) for text in texts
+        isinstance(structured(text), dict | list) for text in table.column(facts["text"])
     )
 
 

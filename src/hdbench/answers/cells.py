@@ -4,7 +4,7 @@ import datetime
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
@@ -14,6 +14,8 @@ from hdbench.common.jsonio import parse_json
 Kind = Literal["text", "integer", "number", "date", "list", "boolean", "json", "any"]
 """Kinds of cells; those of a list are texts with a separator between them, or JSON. A field whose
 schema has no type can have `any`."""
+
+_GUESSED: tuple[Kind, ...] = ("boolean", "integer", "number", "date", "json")
 
 MISSING = frozenset({"#N/A", "#NV"})
 """Texts of cells without a value in spreadsheets, English and German; R writes the first, too."""
@@ -40,8 +42,6 @@ MAX_PART = 60
 
 NUMBER = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{0,20})?(?:[eE][+-]?[0-9]{1,2})?")
 _INTEGER = re.compile(r"([+-]?[0-9]{1,15})(?:\.|[.,]00?)?")  # 1.000 may be a thousand
-_PLAIN_INTEGER = re.compile(r"-?[1-9][0-9]{0,14}|0")
-_PLAIN_NUMBER = re.compile(r"-?(?:[1-9][0-9]{0,14}|0)(?:\.[0-9]{1,15})?")
 _WHOLE_FLOAT = re.compile(r"(-?[0-9]{1,15})\.0")
 _ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DAY = re.compile(r"([0-9]{1,2})\. ?([0-9]{1,2})\. ?([0-9]{4})")
@@ -124,51 +124,37 @@ def kind_of(cells: Sequence[str], *, divided: bool = True) -> tuple[Kind, str | 
     distinct = list(dict.fromkeys(cells))
     if not distinct:
         return "text", None
-    tests: list[tuple[Kind, Callable[[str], bool]]] = [
-        ("boolean", lambda cell: cell.casefold() in _BOOLEANS),
-        ("integer", is_integer),
-        ("number", _is_number),
-        ("date", _is_iso_date),
-        ("json", lambda cell: isinstance(structured(cell), dict)),
-    ]
-    for kind, test in tests:
-        if all(map(test, distinct)):
+    for kind in _GUESSED:
+        if all(is_written_as(cell, kind) for cell in distinct):
             return kind, None
     separator = separator_of(cells) if divided else None
     is_list = separator or any(json_list(cell) is not None for cell in distinct)
     return "list" if is_list else "text", separator
 
 
-def are_nearly_integers(cells: Sequence[str]) -> bool:
-    """Return whether most cells of a column are whole numbers, but not all."""
-    odd = sum(not is_integer(cell) for cell in cells)
-    return 0 < 2 * odd < len(cells)
+def is_written_as(cell: str, kind: Kind) -> bool:
+    """Return whether a cell is a value of a kind just as we would write it, booleans apart.
 
-
-def is_integer(cell: str) -> bool:
-    """Return whether a cell is a whole number without leading zeros."""
-    return _PLAIN_INTEGER.fullmatch(cell) is not None
-
-
-def is_date(cell: str) -> bool:
-    """Return whether a cell is a date such as `1912-09-17` or `17.9.1912`."""
-    return _is_iso_date(date_of(cell))
-
-
-def _is_number(cell: str) -> bool:
-    return _PLAIN_NUMBER.fullmatch(cell) is not None and (
-        is_integer(cell) or cell_of(float(cell)) == cell.removesuffix(".0")
+    Example:
+        >>> [is_written_as(cell, "integer") for cell in ("1912", "0012", "1912.0", "+1")]
+        [True, False, False, False]
+    """
+    value = value_of(cell, kind)
+    if kind == "boolean":
+        return cell.casefold() in _BOOLEANS
+    if kind == "json":
+        return isinstance(value, dict)
+    if kind == "date":
+        return iso_date(cell) == cell
+    return value != cell and cell_of(value) == (
+        cell.removesuffix(".0") if kind == "number" else cell
     )
 
 
-def _is_iso_date(cell: str) -> bool:
-    if not _ISO.fullmatch(cell):
-        return False
-    try:
-        datetime.date.fromisoformat(cell)
-    except ValueError:
-        return False
-    return True
+def are_nearly_integers(cells: Sequence[str]) -> bool:
+    """Return whether most cells of a column are whole numbers, but not all."""
+    odd = sum(not is_written_as(cell, "integer") for cell in cells)
+    return 0 < 2 * odd < len(cells)
 
 
 def separator_of(cells: Iterable[str]) -> str | None:
@@ -227,7 +213,7 @@ def value_of(cell: str, kind: Kind, separator: str | None = None) -> Any:
             return int(matched[1])
         return float(cell) if kind == "number" and NUMBER.fullmatch(cell) else cell
     if kind == "date":
-        return date_of(cell)
+        return iso_date(cell) or cell
     if kind == "boolean":
         return _SPELLINGS.get(cell.casefold(), cell)
     if kind == "list":
@@ -238,7 +224,7 @@ def value_of(cell: str, kind: Kind, separator: str | None = None) -> Any:
 def is_of(value: Any, kind: Kind) -> bool:
     """Return whether a value is of a kind, and not the text of a cell that is not."""
     if kind == "date":
-        return _is_iso_date(value)
+        return iso_date(value) is not None
     return kind in ("text", "list") or not isinstance(value, str)
 
 
@@ -251,14 +237,18 @@ def parts_of(cell: str, separator: str | None) -> list[Any]:
     return [part for part in parts if not is_blank(part)]
 
 
-def date_of(cell: str) -> str:
-    """Return a date in ISO form, also from `17.9.1912`; other text as it is."""
-    match = _DAY.fullmatch(cell)
-    if match:
-        day, month, year = map(int, match.groups())
-        with suppress(ValueError):
-            return datetime.date(year, month, day).isoformat()
-    return cell
+def iso_date(cell: str) -> str | None:
+    """Return a date in ISO form, also from `17.9.1912`; None if a cell is no date.
+
+    Example:
+        >>> iso_date("17.9.1912"), iso_date("1912-09-17"), iso_date("1912-09-31")
+        ('1912-09-17', '1912-09-17', None)
+    """
+    day = _DAY.fullmatch(cell)
+    written = f"{day[3]}-{day[2]:0>2}-{day[1]:0>2}" if day else cell
+    with suppress(ValueError):
+        return datetime.date.fromisoformat(written).isoformat() if _ISO.fullmatch(written) else None
+    return None
 
 
 def json_list(cell: str) -> list[Any] | None:

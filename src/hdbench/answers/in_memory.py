@@ -84,7 +84,7 @@ def as_json(value: Any) -> str:
     try:
         return _encode(value)
     except ValueError:  # a NaN somewhere inside
-        return _encode(_finite(value))
+        return _encode(_plain(value))
 
 
 def _is(value: Any, package: str, name: str) -> bool:
@@ -115,25 +115,19 @@ def _of_dataset(dataset: Any) -> Iterator[Entry]:
     yield from dataset.remove_columns(media)
 
 
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(inner) for inner in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        if math.isnan(value):
-            return None
-        raise HdbenchError("{value} is not a finite number.", value=value)
-    if hasattr(value, "tolist"):
-        return _finite(value.tolist())
-    return value
-
-
 def _plain(value: Any) -> Any:
     """Return what JSON can hold in the place of a value of numpy, pandas or the calendar."""
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, str | int | None) or (isinstance(value, float) and math.isfinite(value)):
+        return value
     if hasattr(value, "tolist"):  # an array or a number of numpy
-        return value.tolist()
-    if type(value).__name__ in ("NAType", "NaTType"):
+        return _plain(value.tolist())
+    if type(value).__name__ in ("NAType", "NaTType") or (
+        isinstance(value, float) and math.isnan(value)
+    ):
         return None
     if isinstance(value, datetime.date):  # also with a time
         return cell_of(value)

@@ -10,8 +10,8 @@ from hdbench.answers.cells import (
     FAULTS,
     are_nearly_integers,
     is_blank,
-    is_integer,
     is_of,
+    is_written_as,
     parts_of,
     structured,
     value_of,
@@ -202,12 +202,13 @@ class _Reader:
                     value = "" if column.kind == "text" else None
                 else:
                     value = value_of(cell, column.kind)
-                kind = "integer" if column.index in self._nearly_integers else column.kind
                 if is_blank(cell):
                     if cell:
                         self._note(_READ_AS_EMPTY, row, column)
-                elif not (is_integer(cell) if kind != column.kind else is_of(value, column.kind)):
-                    self._note(_no(kind, column.title), row, column)
+                elif not is_of(value, column.kind):
+                    self._note(_no(column.kind, column.title), row, column)
+                elif column.index in self._nearly_integers and not is_written_as(cell, "integer"):
+                    self._note(_no("integer", column.title), row, column)
             if value is not None or columns[0].nullable:
                 put(record, path, value)
         return record

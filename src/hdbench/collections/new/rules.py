@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.about import installed_folder
-from hdbench.answers.cells import is_date
+from hdbench.answers.cells import iso_date
 from hdbench.answers.columns import MappedColumn
 from hdbench.answers.field_paths import field_paths
 from hdbench.answers.schema import AnswerSchema
@@ -153,7 +153,7 @@ def _identifiers(schema: dict[str, Any], records: Iterable[dict[str, Any]]) -> l
 def _are_identifiers(values: Sequence[str]) -> bool:
     """Return whether there are values, and all have a form that only identifiers have."""
     return (
-        bool(values) and all(map(_IDENTIFIER.fullmatch, values)) and not all(map(is_date, values))
+        bool(values) and all(map(_IDENTIFIER.fullmatch, values)) and not all(map(iso_date, values))
     )
 
 

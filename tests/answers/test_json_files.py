@@ -6,18 +6,12 @@ import tracemalloc
 import pytest
 
 from hdbench.answers.container import AnswersSource
-from hdbench.answers.json_files import is_result, open_json
+from hdbench.answers.json_files import open_json
 from hdbench.answers.schema import AnswerSchema
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.items import score_items
-from hdbench.evaluation.parts import ScoredDataset
-from hdbench.scoring import make_metric
 
 SCHEMA = AnswerSchema({"type": "object", "properties": {"title": {"type": "string"}}})
 A, B = {"title": "A"}, {"title": "B"}
-RESULT = score_items(
-    make_metric("zettel_f1"), [], dataset=ScoredDataset(benchmark="hdb/zettelkatalog")
-).to_dict()
 
 
 @pytest.fixture
@@ -112,8 +106,6 @@ def test_models_are_runs_with_ids_of_their_own(read):
         ("[1]", ": entry 1: must be a JSON object in braces, with an id"),
         ('[{"title": "A"}]', ': needs a column id'),
         ('{"1": {}, "2": []}', ': "2": an answer must be an object'),
-        (json.dumps(RESULT), ": this is a result of hdbench score, not a run's answers: give"),
-        (json.dumps({"runs": [RESULT]}, indent=2), ": this is a result of hdbench score"),
         ("[]", ": no predictions in this file"),
         ("{}", ": no predictions in this file"),
         (f"[{entry('1')}", ":1: not JSON: Expecting ',' delimiter"),
@@ -160,29 +152,3 @@ def test_of_json_lines_only_ids_and_offsets_are_kept(tmp_path):
     assert container.load(container.runs[None]["9999"]) == {"prediction": {"title": "x" * 2000}}
     container.close()
     assert kept < 4 * 2**20  # of 20 MB
-
-
-FAR = {"ids": ["0"] * 400_000}
-
-
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        (json.dumps(RESULT), True),
-        ("\ufeff \r\n" + json.dumps(RESULT, indent=2), True),
-        (json.dumps(dict(reversed(RESULT.items())), indent="\t", separators=(" ,", " \n: ")), True),
-        (json.dumps(FAR | RESULT), True),
-        (json.dumps({"runs": [FAR | RESULT, RESULT]}, indent=1), True),
-        # A result with a line after it is one of several lines, none of which is an answer.
-        (json.dumps(RESULT) + "\n" + entry("1"), False),
-        (entry("1") + "\n" + json.dumps(RESULT), False),
-        (entry("1"), False),
-        (json.dumps({"1": {"protocol": "a", "signature": "b"}}, indent=2), False),
-        (json.dumps([RESULT]), False),
-        ("id,protocol,signature,unanswered,unparsable", False),
-        ("", False),
-    ],
-)
-def test_a_result_is_told_from_answers_in_any_layout(tmp_path, content, expected):
-    (tmp_path / "file").write_text(content)
-    assert is_result(tmp_path / "file") == expected

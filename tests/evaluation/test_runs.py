@@ -10,9 +10,12 @@ from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.collections.trust.runs import opened_run
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.result_file import write_results
+from hdbench.evaluation.items import score_items
+from hdbench.evaluation.parts import ScoredDataset
+from hdbench.evaluation.result_file import is_result, write_results
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings
+from hdbench.scoring import make_metric
 
 WRONG = {"title": "Stellingen", "year": 1942}
 
@@ -153,3 +156,41 @@ def test_names_with_dots_stay_whole_and_apart(here):
             assert run.name == file.name.removesuffix(".jsonl")
     write_results(Path("gpt-4.1.json"), [score("hdb/cards", files[0])])
     assert list(load_runs([Path("gpt-4.1.json")])) == ["gpt-4.1"]
+
+
+RESULT = score_items(
+    make_metric("zettel_f1"), [], dataset=ScoredDataset(benchmark="hdb/zettelkatalog")
+).to_dict()
+ENTRY = json.dumps({"id": "1", "prediction": RIGHT})
+FAR = {"ids": ["0"] * 400_000}
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (json.dumps(RESULT), True),
+        ("\ufeff \r\n" + json.dumps(RESULT, indent=2), True),
+        (json.dumps(dict(reversed(RESULT.items())), indent="\t", separators=(" ,", " \n: ")), True),
+        (json.dumps(FAR | RESULT), True),
+        (json.dumps({"runs": [FAR | RESULT, RESULT]}, indent=1), True),
+        # A result with a line after it is one of several lines, none of which is an answer.
+        (json.dumps(RESULT) + "\n" + ENTRY, False),
+        (ENTRY + "\n" + json.dumps(RESULT), False),
+        (ENTRY, False),
+        (json.dumps({"1": {"protocol": "a", "signature": "b"}}, indent=2), False),
+        (json.dumps([RESULT]), False),
+        ("id,protocol,signature,unanswered,unparsable", False),
+        ("", False),
+    ],
+)
+def test_a_result_is_told_from_answers_in_any_layout(tmp_path, content, expected):
+    (tmp_path / "file").write_text(content)
+    assert is_result(tmp_path / "file") == expected
+
+
+def test_a_result_is_no_answers(here):
+    write_results(here / "result.json", score(here / "hdb/cards", {"0000": RIGHT}))
+    with pytest.raises(
+        HdbenchError, match="this is a result of hdbench score, not a run's answers"
+    ):
+        score(here / "hdb/cards", here / "result.json")

@@ -1,6 +1,5 @@
 """Files of answers in JSON: one entry per line, a list of entries, or an object id → answer."""
 
-import mmap
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -32,9 +31,6 @@ MAX_FILE = 2**48
 _PARSED = (b'"model"', b"\\u006", b'"custom_id"')
 """In a line with one of these, the id at its beginning is not all that is needed: it may name a
 model, perhaps with an escaped letter, or have another id."""
-
-_RESULT_KEYS = (b'"protocol"', b'"signature"', b'"unanswered"', b'"unparsable"')
-"""Keys of every result that `hdbench score` writes; several results are in a list under `runs`."""
 
 
 class LinesFile(NamedTuple):
@@ -106,12 +102,6 @@ def open_json(source: AnswersSource) -> Container:
         HdbenchError: it is unusable; the message says where.
     """
     path, name = source.path, source.name
-    if is_result(path):
-        raise HdbenchError(
-            "{place}: this is a result of hdbench score, not a run's answers: give the "
-            "file or folder that was scored",
-            place=name,
-        )
     with path.open("rb") as file:
         is_one = is_one_object(file) and path.stat().st_size <= MAX_WHOLE
     if not is_one and not without_mark(head_of(path)).startswith(b"["):
@@ -156,25 +146,6 @@ def _objects(files: Sequence[LinesFile]) -> Iterator[tuple[str, dict[str, Any]]]
     for file in files:
         for line in read_jsonl(file.path, name=file.name, decoder=UNIQUE):
             yield f"{file.name}:{line.number}", line.value
-
-
-def is_result(path: Path) -> bool:
-    """Tell whether a file is a result of `hdbench score`, or several, rather than answers.
-
-    Answers may be large, and are not parsed for it: their first line tells them from a result, or
-    else the file is searched for the keys that every result has. A file that cannot be read is not
-    a result.
-    """
-    if not path.is_file():  # a pipe or device might never end
-        return False
-    try:
-        with path.open("rb") as file:
-            if not is_one_object(file):
-                return False
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as raw:
-                return all(raw.find(key) >= 0 for key in _RESULT_KEYS)
-    except OSError:
-        return False
 
 
 def is_one_object(file: BinaryIO) -> bool:

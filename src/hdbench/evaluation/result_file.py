@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import mmap
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,6 +22,28 @@ from hdbench.evaluation.result import Result
 from hdbench.evaluation.run_info import run_name, run_parts
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import Metric
+
+_RESULT_KEYS = (b'"protocol"', b'"signature"', b'"unanswered"', b'"unparsable"')
+"""Keys of every result that `hdbench score` writes; several results are in a list under `runs`."""
+
+
+def is_result(path: Path) -> bool:
+    """Tell whether a file is a result of `hdbench score`, or several, rather than answers.
+
+    Answers may be large, and are not parsed for it: their first line tells them from a result, or
+    else the file is searched for the keys that every result has. A file that cannot be read is not
+    a result.
+    """
+    if not path.is_file():  # a pipe or device might never end
+        return False
+    try:
+        with path.open("rb") as file:
+            if not is_one_object(file):
+                return False
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as raw:
+                return all(raw.find(key) >= 0 for key in _RESULT_KEYS)
+    except OSError:
+        return False
 
 
 def answers_sha256(path: Path) -> str:

@@ -13,6 +13,7 @@ from hdbench.answers.ids import match_ids
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.errors import HdbenchError, Message
+from hdbench.evaluation.result_file import is_result
 from hdbench.evaluation.run_info import (
     RunInfo,
     has_answers,
@@ -79,6 +80,12 @@ class RunAnswers:
             HdbenchError: the answers are unusable, are to another benchmark, or have more models
                 than `bounds` allows; no own image has the id of an item.
         """
+        if is_result(path):
+            raise HdbenchError(
+                "{place}: this is a result of hdbench score, not a run's answers: give the "
+                "file or folder that was scored",
+                place=name or path,
+            )
         info = read_run_info(path) if is_run(path) else None
         own_as_items = own_as_items and info is not None and info.own_images
         other = info is not None and info.benchmark.rpartition("/")[2] != benchmark.spec.name

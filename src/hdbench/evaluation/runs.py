@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 from hdbench.answers.folders import RUN_FILE
 from hdbench.answers.ids import match_ids
-from hdbench.answers.json_files import is_result
 from hdbench.benchmarks.benchmark import NoBenchmarkError, load_benchmark
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.result_file import read_results
+from hdbench.evaluation.result_file import is_result, read_results
 from hdbench.evaluation.run_info import (
     Named,
     distinct_names,

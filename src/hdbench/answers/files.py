@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any, NamedTuple
 
 from hdbench.answers.container import AnswersSource, Container
-from hdbench.answers.csv_lines import read_csv
 from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE, answers_files, open_items
 from hdbench.answers.forms import (
     PACKED_ENDINGS,
@@ -18,17 +17,14 @@ from hdbench.answers.forms import (
     ZIP,
     accepted,
     head_of,
-    of_other_kind,
     other_kind,
-    read_whole,
     without_mark,
 )
 from hdbench.answers.json_files import LinesFile, open_json, open_lines
 from hdbench.answers.members import Folder, Zip, unpacking
 from hdbench.answers.records import table_answers
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.spreadsheets import read_workbook
-from hdbench.answers.tables import table_of
+from hdbench.answers.tables import raw_table, table_of
 from hdbench.common.bounds import MAX_LINE, MAX_UNPACKED
 from hdbench.common.jsonio import parse_json
 from hdbench.common.names import check_name
@@ -255,21 +251,14 @@ class _Opener(NamedTuple):
         source, head = source._replace(path=path), head_of(path)
         if not head.strip():
             raise HdbenchError("{place}: no predictions in this file: it is empty", place=name)
-        kind, is_zip = other_kind(head), head.startswith(ZIP)
-        if is_zip:
+        if head.startswith(ZIP):
             archive = Zip(path, name)
             self.closing.callback(archive.close)
-            kind = archive.office_kind()
-            if kind is None:
+            if archive.office_kind() is None:
                 if is_packed:
                     raise packed_twice(name)
                 return self.of_members(archive, source)
-        if kind:
-            raise of_other_kind(kind, name, accepted())
-        if is_zip:
-            table = table_of(read_workbook(path, name))
-        elif without_mark(head).startswith((b"{", b"[")):
+        elif without_mark(head).startswith((b"{", b"[")) and not other_kind(head):
             return open_json(source)
-        else:
-            table = table_of(read_csv(read_whole(path, name), name))
+        table = table_of(raw_table(path, name, accepted()))
         return table_answers(table, source.schema, source.ids)

@@ -106,7 +106,34 @@ def open_json(source: AnswersSource) -> Container:
         is_one = is_one_object(file) and path.stat().st_size <= MAX_WHOLE
     if not is_one and not without_mark(head_of(path)).startswith(b"["):
         return open_lines([LinesFile(path, name)], source)
-    return _read_whole(source)
+    reader, container = EntryReader(source.schema), Container()
+    value = parse_file(decode(read_whole(path, name), name), name)
+    if isinstance(value, dict) and isinstance(given_id(value), str | int):
+        value = [value]
+    if not value:
+        raise HdbenchError("{place}: no predictions in this file", place=name)
+    if isinstance(value, list):
+        rows = objects_in(value, name)
+        if reader.are_rows(value):
+            return table_answers(rows_table(rows, name), source.schema, source.ids)
+        for where, entry in rows:
+            answer = AnswerEntry(where, reader.entry(entry, where))
+            container.add(reader.model(entry), reader.id(entry, where), answer)
+        return container
+    if reader.is_entry(value) or reader.is_record(value):
+        raise HdbenchError(
+            '{place}: this is one answer, and has no id: add "id" to it, or put it into a '
+            "folder as <id>.json",
+            place=name,
+        )
+    for item_id, answer in value.items():
+        where = f'{name}: "{item_id[:100]}"'
+        has_model = isinstance(answer, dict) and reader.is_entry(answer)
+        model = reader.model(answer) if has_model else None
+        is_blank = isinstance(answer, dict) and is_empty(answer)  # as an empty row of a table
+        fields = reader.answer(None if is_blank else answer, item_id, where)
+        container.add(model, item_id, AnswerEntry(where, fields))
+    return container
 
 
 def open_lines(files: Sequence[LinesFile], source: AnswersSource) -> Container:
@@ -165,39 +192,6 @@ def is_one_object(file: BinaryIO) -> bool:
         return True
     finally:
         file.seek(0)
-
-
-def _read_whole(source: AnswersSource) -> Container:
-    """Return the answers in a list of entries or rows, or an object id → answer."""
-    path, name = source.path, source.name
-    reader, container = EntryReader(source.schema), Container()
-    value = parse_file(decode(read_whole(path, name), name), name)
-    if isinstance(value, dict) and isinstance(given_id(value), str | int):
-        value = [value]
-    if not value:
-        raise HdbenchError("{place}: no predictions in this file", place=name)
-    if isinstance(value, list):
-        rows = objects_in(value, name)
-        if reader.are_rows(value):
-            return table_answers(rows_table(rows, name), source.schema, source.ids)
-        for where, entry in rows:
-            answer = AnswerEntry(where, reader.entry(entry, where))
-            container.add(reader.model(entry), reader.id(entry, where), answer)
-        return container
-    if reader.is_entry(value) or reader.is_record(value):
-        raise HdbenchError(
-            '{place}: this is one answer, and has no id: add "id" to it, or put it into a '
-            "folder as <id>.json",
-            place=name,
-        )
-    for item_id, answer in value.items():
-        where = f'{name}: "{item_id[:100]}"'
-        has_model = isinstance(answer, dict) and reader.is_entry(answer)
-        model = reader.model(answer) if has_model else None
-        is_blank = isinstance(answer, dict) and is_empty(answer)  # as an empty row of a table
-        fields = reader.answer(None if is_blank else answer, item_id, where)
-        container.add(model, item_id, AnswerEntry(where, fields))
-    return container
 
 
 def objects_in(values: list[Any], name: str) -> list[tuple[str, dict[str, Any]]]:

@@ -42,31 +42,22 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.name, self._path = str(path), path
-        self.names: list[str] = []
-        self.others: list[str] = []
         with read_errors(path), os.scandir(path) as entries:
-            for entry in entries:
-                place = path / entry.name
-                if _is_hidden(entry.name):
-                    continue
-                if entry.is_symlink():
-                    raise HdbenchError(
-                        "{place}: is a symbolic link, which is not followed: put the file "
-                        "itself there",
-                        place=place,
-                    )
-                if entry.is_file() and _can_be_read(entry.name):
-                    check_name(place)
-                    self.names.append(entry.name)
-                else:
-                    self.others.append(entry.name)
-        self.names.sort()  # the order of a listing differs from one machine to the next
-        self.others.sort()
-
-    @property
-    def folders(self) -> list[str]:
-        """Return the names of its subfolders."""
-        return [name for name in self.others if (self._path / name).is_dir()]
+            found = [entry for entry in entries if not _is_hidden(entry.name)]
+        for entry in found:
+            if entry.is_symlink():
+                raise HdbenchError(
+                    "{place}: is a symbolic link, which is not followed: put the file itself there",
+                    place=path / entry.name,
+                )
+        # The order of a listing differs from one machine to the next.
+        self.names = sorted(
+            each.name for each in found if each.is_file() and _can_be_read(each.name)
+        )
+        self.folders = sorted(each.name for each in found if each.is_dir())
+        self.others = sorted({each.name for each in found}.difference(self.names))
+        for name in self.names:
+            check_name(path / name)
 
     def inner(self, name: str) -> "Folder":
         """Return the files in a subfolder."""
@@ -122,12 +113,8 @@ class Zip:
         inside = sorted(name.removeprefix(top) for name in self._members if name.startswith(top))
         self._top = top
         self.names = [name for name in inside if "/" not in name and _can_be_read(name)]
-        self.others = sorted(set(inside) - set(self.names))
-
-    @property
-    def folders(self) -> list[str]:
-        """Return the names of the folders in it."""
-        return sorted({name.partition("/")[0] for name in self.others if "/" in name})
+        self.folders = sorted({name.partition("/")[0] for name in inside if "/" in name})
+        self.others = sorted(set(inside).difference(self.names))
 
     def inner(self, name: str) -> "Zip":
         """Return the files in a folder of it."""
@@ -205,7 +192,7 @@ class Zip:
 
 Members = Folder | Zip
 """The files in a folder or a ZIP: its `name` in messages, the `names` of those that can hold
-answers, in order, and the `others`, except hidden ones."""
+answers, in order, the `folders`, and all `others`, except hidden ones."""
 
 
 _DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)

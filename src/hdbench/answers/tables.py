@@ -326,9 +326,15 @@ def read_table(path: Path, header_rows: str | None = None) -> SourceTable:
     return table_of(raw_table(path), header_rows)
 
 
-def raw_table(path: Path) -> RawTable:
-    """Return the table in a CSV file or a workbook as it is; see `read_table`."""
-    name = path.name
+def raw_table(path: Path, name: str | None = None, accepted: Message = ACCEPTED) -> RawTable:
+    """Return the table in a CSV file or a workbook as it is; see `read_table`.
+
+    Args:
+        path: the file.
+        name: what messages call it; by default, the file's name.
+        accepted: what it could be.
+    """
+    name = name or path.name
     with read_errors(name):
         head = head_of(path)
         kind: Message | None = other_kind(head)
@@ -337,7 +343,7 @@ def raw_table(path: Path) -> RawTable:
                 kind = archive.office_kind()
             kind = Message("a ZIP: unpack it") if kind is None else kind
         if kind:
-            raise of_other_kind(kind, name, ACCEPTED)
+            raise of_other_kind(kind, name, accepted)
         if head.startswith(ZIP):
             return read_workbook(path, name)
         return read_csv(read_whole(path, name), name)

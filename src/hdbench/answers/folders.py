@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -123,10 +124,9 @@ def open_items(
             place=members.name,
             other=shown(members.others),
         )
-    load = ItemLoader(members, schema)
-    container = Container(
-        load.request if requests else load.item, lambda key: members.place(key[0])
-    )
+    item = partial(_item, members, EntryReader(schema))
+    load = partial(_request, members) if requests else item
+    container = Container(load, lambda key: members.place(key[0]))
     container.runs[None] = ids
     if others := {*members.others, *members.names} - {*names, "scoring.json"}:
         container.notes.append(
@@ -153,35 +153,28 @@ def _pages_within(members: Members) -> Members | None:
     return None
 
 
-class ItemLoader:
-    """Loads answers from files of single items; see `open_items`."""
+def _item(members: Members, reader: EntryReader, names: Sequence[str]) -> WrittenAnswer:
+    """Return an answer from the files that it is in."""
+    fields: WrittenAnswer = {}
+    for name in names:
+        place, raw, ending = members.place(name), members.read(name), name.lower()
+        if ending.endswith(PAGE_ENDINGS):
+            value = PAGE_BREAK.join(page.text for page in read_page_text(raw, place).pages)
+        else:
+            value = decode(raw, place)
+            value = _json_or_text(value, place) if ending.endswith(".json") else value
+        answer = reader.answer(value, stem_of(name), place)
+        if fields.keys() & answer.keys() & {"prediction", "text"}:
+            raise HdbenchError("{place}: a second answer for its id: keep one", place=place)
+        fields |= answer
+        if ending.endswith(".md"):
+            fields["markdown"] = True
+    return fields
 
-    def __init__(self, members: Members, schema: AnswerSchema | None) -> None:
-        self._members = members
-        self._reader = EntryReader(schema)
 
-    def item(self, names: Sequence[str]) -> WrittenAnswer:
-        """Return an answer from the files that it is in."""
-        fields: WrittenAnswer = {}
-        for name in names:
-            place, raw, ending = self._members.place(name), self._members.read(name), name.lower()
-            if ending.endswith(PAGE_ENDINGS):
-                value = PAGE_BREAK.join(page.text for page in read_page_text(raw, place).pages)
-            else:
-                value = decode(raw, place)
-                value = _json_or_text(value, place) if ending.endswith(".json") else value
-            answer = self._reader.answer(value, stem_of(name), place)
-            if fields.keys() & answer.keys() & {"prediction", "text"}:
-                raise HdbenchError("{place}: a second answer for its id: keep one", place=place)
-            fields |= answer
-            if ending.endswith(".md"):
-                fields["markdown"] = True
-        return fields
-
-    def request(self, names: Sequence[str]) -> WrittenAnswer:
-        """Return an answer from the file of a request."""
-        place = self._members.place(names[0])
-        return request_fields(parse_line(self._members.read(names[0]), place, UNIQUE))
+def _request(members: Members, names: Sequence[str]) -> WrittenAnswer:
+    """Return an answer from the file of a request."""
+    return request_fields(parse_line(members.read(names[0]), members.place(names[0]), UNIQUE))
 
 
 def request_fields(request: dict[str, Any]) -> WrittenAnswer:

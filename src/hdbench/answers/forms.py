@@ -9,12 +9,10 @@ from hdbench.errors import HdbenchError, Message
 JSON_LINES = (".jsonl", ".ndjson")
 """Extensions of JSON Lines."""
 
-PARQUET = (".parquet",)
-
 FORMS = {
     "JSON": (".json",),
     "JSON Lines": JSON_LINES,
-    "Parquet": PARQUET,
+    "Parquet": (".parquet",),
     "CSV": (".csv", ".tsv"),
     "XLSX": (".xlsx",),
     "ODS": (".ods",),
@@ -124,11 +122,9 @@ def part_form(name: str) -> str | None:
         ('JSON Lines', None)
     """
     name = name.lower()
-    if name.endswith(PARQUET):
-        return "Parquet"
     for packing in PACKED_ENDINGS:
         name = name.removesuffix(packing)
-    return "JSON Lines" if name.endswith(JSON_LINES) else None
+    return next((form for form in ("JSON Lines", "Parquet") if name.endswith(FORMS[form])), None)
 
 
 def stem_of(name: str) -> str:

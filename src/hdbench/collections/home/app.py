@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from starlette.routing import BaseRoute, Mount, Route, Router
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from hdbench.collections.home.page import Act, EditedPage, Home, HomePage, Visit
+from hdbench.collections.home.page import Act, Done, EditedPage, Home, HomePage, Visit
 from hdbench.collections.home.pages import (
     audit,
     compare,
@@ -101,7 +101,7 @@ def build_app(home: Home) -> Starlette:
     collection: list[BaseRoute] = [*_routes(home, PAGES)]
     for page in EDITED:
         collection.append(Route(f"/{page.path}", _with_slash))
-        collection.append(Mount(f"/{page.path}", app=_Editing(home, page)))
+        collection.append(Mount(f"/{page.path}", app=partial(_edit, home, page)))
     routes = [
         *_routes(home, start.PAGES),
         Mount("/static", StaticFiles(directory=_STATIC)),
@@ -228,7 +228,7 @@ async def _act(home: Home, page: HomePage, act: Act, request: Request) -> Respon
     form = {name: str(value).replace("\r\n", "\n") for name, value in sent}
     visit = _visit(home, request, form)
     try:
-        done = await to_thread.run_sync(act, visit)
+        done = await to_thread.run_sync(act, visit) or Done()
     except HdbenchError as error:
         return await _show(home, page, request, form, error.message)
     if done.note:  # otherwise it is still that of a button that was pressed twice
@@ -247,7 +247,7 @@ async def _file(home: Home, answer: Callable[[Visit], Response], request: Reques
 
 
 async def _take_in(
-    home: Home, take: Callable[[Visit, UploadedFile], Mapping[str, str]], request: Request
+    home: Home, take: Callable[[Visit, UploadedFile], Mapping[str, str] | None], request: Request
 ) -> Response:
     """Take in a file that a page's script sends."""
     if not _is_ours(request):
@@ -256,7 +256,7 @@ async def _take_in(
     try:
         folder = await to_thread.run_sync(lambda: visit.folder)
         async with uploaded(request, folder or Path()) as given:
-            return JSONResponse(await to_thread.run_sync(take, visit, given))
+            return JSONResponse(await to_thread.run_sync(take, visit, given) or {})
     except HdbenchError as error:
         return JSONResponse({"error": why_not(_told(visit, error.message), request)}, 400)
 
@@ -269,36 +269,25 @@ def _told(visit: Visit, message: str) -> str:
     return message
 
 
-class _Editing:
-    """Pages on which people edit something of a collection, opened when they are asked for.
+async def _edit(home: Home, page: EditedPage, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer with a page on which a person edits something, opened when it is asked for."""
+    request = Request(scope)
+    is_page = request.url.path.endswith("/")  # and no request of its script
+    app: ASGIApp
 
-    Args:
-        home: the home.
-        page: the page.
-    """
+    def opened_page() -> Router:
+        collection = home.collection(request.path_params["key"])
+        return home.edited(page, collection, request.path_params["name"], anew=is_page)
 
-    def __init__(self, home: Home, page: EditedPage) -> None:
-        self._home, self._page = home, page
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        request, home = Request(scope), self._home
-        is_page = request.url.path.endswith("/")  # and no request of its script
-        app: ASGIApp
-
-        def opened_page() -> Router:
-            collection = home.collection(request.path_params["key"])
-            return home.edited(self._page, collection, request.path_params["name"], anew=is_page)
-
-        try:
-            app = await to_thread.run_sync(opened_page)
-            scope[HOME] = f"{home.root}/{request.path_params['key']}/"
-        except HdbenchError as error:
-            # A page that is open keeps what was typed.
-            app = JSONResponse({"error": why_not(error.message, request)}, NOT_SAVED)
-            if is_page:
-                app = _problem(home, request, error.message, 503)
-        await app(scope, receive, send)
+    try:
+        app = await to_thread.run_sync(opened_page)
+        scope[HOME] = f"{home.root}/{request.path_params['key']}/"
+    except HdbenchError as error:
+        # A page that is open keeps what was typed.
+        app = JSONResponse({"error": why_not(error.message, request)}, NOT_SAVED)
+        if is_page:
+            app = _problem(home, request, error.message, 503)
+    await app(scope, receive, send)
 
 
 def _is_ours(request: Request) -> bool:
@@ -353,7 +342,7 @@ def _rendered(template: str, language: str, root: str, base: str, **values: Any)
         html_templates("hdbench.collections.home")
         .get_template(template)
         .render(
-            t=partial(_text, language),
+            t=lambda key, **values: TEXTS.text(key, language, **values),
             say=lambda message: sentence(said(message, language)),
             some_of=lambda names: translated(shortened(names), language),
             at=lambda page: f"{base}/{page}",
@@ -374,12 +363,3 @@ def said(text: str | HomeText, language: str) -> str:
         for name, value in text.values.items()
     }
     return TEXTS.text(text.key, language, **values)
-
-
-def _text(language: str, key: str, **values: Any) -> str:
-    return TEXTS.text(key, language, **values) if values else _without_values(language, key)
-
-
-@cache
-def _without_values(language: str, key: str) -> str:
-    return TEXTS.text(key, language)  # a page of many items has some of them many times

@@ -9,7 +9,7 @@ from threading import Lock
 
 from hdbench.benchmarks.benchmark import METADATA, PEOPLE, Benchmark, load_benchmark
 from hdbench.benchmarks.names import DESCRIPTION
-from hdbench.collections.home.background import TaskView
+from hdbench.collections.home.background import Task
 from hdbench.collections.home.folder import DECISIONS, CollectionFolder, FoundPlan
 from hdbench.collections.home.stamps import Kept, is_as_new, stamp_of
 from hdbench.collections.home.state import Decided
@@ -147,13 +147,13 @@ class Decisions:
         write_plan(folder / PLAN, plan, self._collection.built)
         return likely_in_words(likely_shares(plan, self.dataset(), folder / PLAN))
 
-    def deciding(self, found: FoundPlan) -> TaskView:
+    def deciding(self, found: FoundPlan) -> Task:
         """Return the work that decides by a plan, all of whose values are read."""
         return self._collection.background.computed(
             DECIDING, self._stamp(found), lambda: decide(found.plan, self.dataset(), found.file)
         )
 
-    def controlling(self, found: FoundPlan) -> TaskView:
+    def controlling(self, found: FoundPlan) -> Task:
         """Return the work that counts what is wrong in the control sample, which is read."""
         return self._collection.background.computed(
             CONTROLLING, self._stamp(found), lambda: check_control(found.out, self.dataset())

@@ -9,7 +9,7 @@ from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.collections.home.folder import PROMPT, SCHEMA, CollectionFolder
 from hdbench.collections.new.rules import COMPARE
 from hdbench.collections.new.writing import yaml_of
-from hdbench.collections.truth.item_state import Stage
+from hdbench.collections.truth.item_state import ItemState, Stage
 from hdbench.collections.truth.store import Store
 from hdbench.common.folder_files import text_in
 from hdbench.common.jsonio import parse_file, write_json
@@ -52,48 +52,39 @@ def change_field(collection: CollectionFolder, person: str, old: str, new: str, 
     outer, _, name = old.rpartition(".")
     if (new and any(sign in new for sign in ".[]")) or not (new or old):
         raise HdbenchError("{name!r}: a field's name has no dot or bracket", name=new[:100])
+    to = next((each for each in KINDS if each == kind), None)
+    if kind and to is None:
+        raise HdbenchError("{kind}: not a kind of field", kind=kind[:100])
     place = collection.folder / SCHEMA
     schema = parse_file(text_in(collection.folder, SCHEMA), place)
 
-    def in_schema(fields: _Fields) -> _Fields:
+    def in_object(part: _Fields) -> _Fields:
+        fields, required = part["properties"], part.get("required", [])
         if old and name not in fields:
             raise HdbenchError("{name}: there is no such field", name=old[:100])
         if new != name and new in fields:
             raise HdbenchError("{name}: there is a field of that name already", name=new[:100])
         if not old:
-            return fields | {new: titles_of(new) | KINDS[_kind(kind or "text")]}
+            return part | {"properties": fields | {new: titles_of(new) | KINDS[to or "text"]}}
         field = fields[name]
-        if kind:
+        if to:
             named = {key: field[key] for key in ("title", "titles") if key in field}
-            field = named | KINDS[_kind(kind)]
-        return _replaced(fields, name, new, field)
-
-    def in_properties(part: _Fields) -> _Fields:
-        required = [new if each == name else each for each in part.get("required", [])]
+            field = named | KINDS[to]
+        required = [new if each == name else each for each in required]
         return part | {
-            "properties": in_schema(part["properties"]),
-            "required": [each for each in required if each],
+            "properties": _replaced(fields, name, new, field),
+            "required": list(filter(None, required)),
         }
 
-    changed = _within(
-        schema,
-        [step for each in outer.split(".") if each for step in ("properties", each)],
-        in_properties,
-    )
+    steps = [step for each in outer.split(".") if each for step in ("properties", each)]
+    changed = _within(schema, steps, in_object)
     if old:
-        _change_truths(collection, person, old, new, _kind(kind) if kind else None)
+        _change_truths(collection, person, old, new, to)
         _change_rules(collection, old, ".".join(filter(None, (outer, new))) if new else "", kind)
     prompt = text_in(collection.folder, PROMPT)
     write_whole(collection.folder / PROMPT, prompt.replace(shape(schema), shape(changed)).encode())
     write_json(place, changed)
     return shape(schema) in prompt
-
-
-def _kind(given: str) -> Kind:
-    for kind in KINDS:
-        if kind == given:
-            return kind
-    raise HdbenchError("{kind}: not a kind of field", kind=given[:100])
 
 
 def _replaced(fields: _Fields, old: str, new: str, value: Any) -> _Fields:
@@ -118,6 +109,18 @@ def _change_truths(
     collection: CollectionFolder, person: str, old: str, new: str, kind: Kind | None
 ) -> None:
     *outer, name = old.split(".")
+
+    def changed(state: ItemState) -> Any:
+        def in_record(record: _Fields) -> _Fields:
+            if name not in record:
+                return record
+            value = record[name]
+            return _replaced(
+                record, name, new, _converted(value, kind, state.item) if kind and new else value
+            )
+
+        return _within(state.record, outer, in_record)
+
     with Store(collection.folder, person) as store:
         states = store.states()
         if any(state.stage in (Stage.own, Stage.others) for state in states):
@@ -125,21 +128,7 @@ def _change_truths(
                 "several people are reading the same items, each alone: change fields when they "
                 "are done"
             )
-
-        def changed(item: str) -> Callable[[_Fields], _Fields]:
-            def in_record(record: _Fields) -> _Fields:
-                if name not in record:
-                    return record
-                value = _converted(record[name], kind, item) if kind and new else record[name]
-                return _replaced(record, name, new, value)
-
-            return in_record
-
-        records = [
-            (state, _within(state.record, outer, changed(state.item)))
-            for state in states
-            if state.record is not None
-        ]
+        records = [(state, changed(state)) for state in states]  # before any is written
         for state, record in records:
             if record != state.record:
                 made = state.made
@@ -191,18 +180,15 @@ def _change_rules(collection: CollectionFolder, old: str, new: str, kind: str) -
 def _renamed(options: Any, old: str, new: str) -> Any:
     """Return options in which a field, or a list of that name, has another name; or is left out."""
 
-    def name_of(each: Any) -> Any:
+    def named(each: Any) -> list[Any]:
         if not isinstance(each, str) or each.removesuffix("[]") != old:
-            return each
-        return new and new + each.removeprefix(old)
+            return [each]
+        return [new + each.removeprefix(old)] if new else []
 
     if isinstance(options, dict):
         return {
-            name_of(name): _renamed(each, old, new)
-            for name, each in options.items()
-            if name_of(name) != "" or name == ""
+            to: _renamed(each, old, new) for name, each in options.items() for to in named(name)
         }
     if isinstance(options, list):
-        named = [(each, name_of(each)) for each in options]
-        return [_renamed(name, old, new) for each, name in named if name != "" or each == ""]
+        return [_renamed(to, old, new) for each in options for to in named(each)]
     return options

@@ -190,7 +190,8 @@ class Done(NamedTuple):
     to: str | None = None
 
 
-Act = Callable[[Visit], Done]
+Act = Callable[[Visit], Done | None]
+"""Does what a form asks for; without an outcome, the form's page is shown again."""
 
 
 class HomePage(NamedTuple):
@@ -201,7 +202,8 @@ class HomePage(NamedTuple):
         show: returns the values for its template.
         forms: name → what a form of that name does.
         files: address → what answers with a file there.
-        uploads: name → what takes in a file, and returns what the page's script gets to know.
+        uploads: name → what takes in a file, and returns what the page's script gets to know, if
+            anything.
         template: its template's file; by default its name's.
     """
 
@@ -209,7 +211,7 @@ class HomePage(NamedTuple):
     show: Callable[[Visit], Mapping[str, Any]]
     forms: Mapping[str, Act] = {}
     files: Mapping[str, Callable[[Visit], Response]] = {}
-    uploads: Mapping[str, Callable[[Visit, UploadedFile], Mapping[str, str]]] = {}
+    uploads: Mapping[str, Callable[[Visit, UploadedFile], Mapping[str, str] | None]] = {}
     template: str = ""
 
 

@@ -5,8 +5,7 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -215,13 +214,10 @@ class RunList:
             command += ["--endpoint", asked.endpoint]
         if key:
             self._keys[asked.endpoint] = key
-        known = self._keys.get(asked.endpoint)
         with write_errors(folder):
             make_folder(self.folder)
             refuse_links(folder, self._collection.beside)
-            _spawn(
-                command, self._collection.beside, folder, asked, {OWN_KEY: known} if known else {}
-            )
+            self._spawn(command, folder, asked)
         return folder
 
     def resume(self, name: str, language: str) -> None:
@@ -278,37 +274,73 @@ class RunList:
                 _pid_file(view.path).unlink(missing_ok=True)
         return True
 
+    def _spawn(self, command: Sequence[str], run: Path, asked: Asked) -> None:
+        """Start a process that holds the file with its number locked until it ends.
+
+        Raises:
+            HdbenchError: one that was started before holds it.
+        """
+        import fcntl  # noqa: PLC0415  not on Windows
+
+        beside, key = self._collection.beside, self._keys.get(asked.endpoint)
+        with (
+            opened_file(_pid_file(run), "a+", beside) as held,
+            opened_file(_log_file(run), "wb", beside) as log,
+        ):
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise HdbenchError("{place}: already running", place=run) from error
+            process = processes.start(
+                command,
+                folder=beside,  # the dataset's name, which the run records, is a path from there
+                asks_servers=True,
+                variables={OWN_KEY: key} if key else {},
+                stdin=processes.DEVNULL,
+                stdout=log,
+                stderr=processes.STDOUT,
+                start_new_session=True,
+                pass_fds=[held.fileno()],  # with which it inherits the lock
+            )
+            started = StartedRun(
+                pid=process.pid, model=asked.model, backend=asked.kind.name, endpoint=asked.endpoint
+            )
+            held.truncate(0)
+            held.write(started.model_dump_json())
+        threading.Thread(target=process.wait, daemon=True).start()
+
     def _view(self, path: Path, items: int) -> RunView | None:
         files = [path, path / RUN_FILE, path / OUR_ANSWERS, self._collection.folder / DESCRIPTION]
         # Of more items, answers that were to unknown ones can be read.
         return self._kept.get((path, items), files, lambda: self._read(path))
 
     def _read(self, path: Path) -> RunView | None:
-        """Return a run or file of answers; None if it is not one of this collection."""
-        name = self._collection.spec.name
-        is_named = path.name.startswith(f"{name}_")
+        """Return a run or file of answers, untrusted; None if it is not one of this collection."""
+        collection = self._collection.spec.name
+        is_named, name = path.name.startswith(f"{collection}_"), path.name
         if not path.exists() or (path.is_dir() and not is_run(path)):
             is_begun = _pid_file(path).exists()  # and no answer is there yet
-            return RunView(path, path.name) if is_named and is_begun else None
+            return RunView(path, name) if is_named and is_begun else None
         try:
-            if is_run(path):
-                info = read_run_info(path)
-                if info.benchmark.rpartition("/")[2] != name:
-                    return None
-                items = info.sittings[-1].get("items") if info.sittings else None
-                outcome = read_outcome(0, path)
-                return RunView(
-                    path,
-                    info.model,
-                    answered=outcome.answered - outcome.failed,
-                    failed=outcome.failed,
-                    items=items if isinstance(items, int) and not run_parts(path) else None,
-                    is_of_all=info.items is None,
-                    is_folder=True,
-                )
+            if not is_run(path):
+                name = name.removeprefix(f"{collection}_")
+                return self._read_answers(path, name)[0] if is_named else None
+            info = read_run_info(path)
+            if info.benchmark.rpartition("/")[2] != collection:
+                return None
+            items = info.sittings[-1].get("items") if info.sittings else None
+            outcome = read_outcome(0, path)
+            return RunView(
+                path,
+                info.model,
+                answered=outcome.answered - outcome.failed,
+                failed=outcome.failed,
+                items=items if isinstance(items, int) and not run_parts(path) else None,
+                is_of_all=info.items is None,
+                is_folder=True,
+            )
         except HdbenchError as error:
-            return RunView(path, path.name, problem=error.message)
-        return self._answers(path) if is_named else None
+            return RunView(path, name, problem=error.message)
 
     def _make_way(self, path: Path, answered: Set[str]) -> None:
         """Remove the file of answers whose place another one takes.
@@ -337,14 +369,6 @@ class RunList:
                 place=name,
             )
         self.remove(path.name)
-
-    def _answers(self, path: Path) -> RunView:
-        """Return a file of answers among the runs, untrusted."""
-        name = path.name.removeprefix(f"{self._collection.spec.name}_")
-        try:
-            return self._read_answers(path, name)[0]
-        except HdbenchError as error:
-            return RunView(path, name, problem=error.message)
 
     def _read_answers(self, path: Path, name: str) -> tuple[RunView, Set[str]]:
         """Return a file of answers as a run, and the items that it answers.
@@ -395,27 +419,25 @@ class RunList:
         return replace(view, is_going=is_going, can_stop=can_stop, problem=problem, started=started)
 
 
-def _checked(answers: Answers, items: Iterable[str], schema: AnswerSchema, name: str) -> list[str]:
+def _checked(
+    answers: Answers, items: Iterable[str], schema: AnswerSchema, name: str
+) -> list[Message]:
     """Return what to know about how the fields of the first answers are read.
 
     Raises:
         HdbenchError: they are objects without any field of the collection.
     """
     written: dict[str, None] = {}
-    wrong = Counter[tuple[str, str]]()
-    records = 0
+    has_records = False
     for item in islice((item for item in items if answers.key(item) is not None), LOOKED_AT):
         answer = answers.take(item)
         value = answer.prediction
-        if answer.is_record:
-            records += 1
-            wrong.update({(each.rule, each.field) for each in schema.violations(value)})
-            continue
+        has_records |= answer.is_record
         if isinstance(value, str):
             value = structured(value.strip())
         if isinstance(value, dict):
             written |= dict.fromkeys(islice(value, LOOKED_AT))
-    if written and not records:
+    if written and not has_records:
         raise HdbenchError(
             "{place}: the answers share no field with the collection: they have {written}, and the "
             "collection has {expected}: are these the answers to this collection?",
@@ -423,13 +445,7 @@ def _checked(answers: Answers, items: Iterable[str], schema: AnswerSchema, name:
             written=shown(written),
             expected=shown(sorted(schema.names)),
         )
-    notes: list[str] = [*answers.reader.renamed_keys]
-    lacking = [name for (rule, name), n in wrong.items() if rule == "required" and n == records]
-    if lacking:
-        notes.append(Message("fields that no answer has: {names}", names=shown(sorted(lacking))))
-    if unknown := [name for rule, name in wrong if rule == "additionalProperties"]:
-        notes.append(Message("not fields of the collection: {names}", names=shown(sorted(unknown))))
-    return notes
+    return answers.reader.renamed_keys
 
 
 def _pid_file(run: Path) -> Path:
@@ -448,43 +464,6 @@ def _started(run: Path) -> StartedRun | None:
     with suppress(OSError, ValueError):
         return StartedRun.model_validate_json(read_at_most(path, MAX_LOG))
     return None
-
-
-def _spawn(
-    command: Sequence[str], folder: Path, run: Path, asked: Asked, variables: Mapping[str, str]
-) -> None:
-    """Start a process that holds the file with its number locked until it ends.
-
-    Raises:
-        HdbenchError: one that was started before holds it.
-    """
-    import fcntl  # noqa: PLC0415  not on Windows
-
-    with (
-        opened_file(_pid_file(run), "a+", folder) as held,
-        opened_file(_log_file(run), "wb", folder) as log,
-    ):
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise HdbenchError("{place}: already running", place=run) from error
-        process = processes.start(
-            command,
-            folder=folder,  # the dataset's name, which the run records, is a path from there
-            asks_servers=True,
-            variables=variables,
-            stdin=processes.DEVNULL,
-            stdout=log,
-            stderr=processes.STDOUT,
-            start_new_session=True,
-            pass_fds=[held.fileno()],  # with which it inherits the lock
-        )
-        started = StartedRun(
-            pid=process.pid, model=asked.model, backend=asked.kind.name, endpoint=asked.endpoint
-        )
-        held.truncate(0)
-        held.write(started.model_dump_json())
-    threading.Thread(target=process.wait, daemon=True).start()
 
 
 def _error_in(log: Path) -> str:

@@ -47,13 +47,13 @@ class StageView(NamedTuple):
 
     Attributes:
         stage: the stage.
-        fact: what there is of it, in a few words; None if nothing.
         is_done: whether nothing is left to do for it.
+        fact: what there is of it, in a few words; None if nothing.
     """
 
     stage: CollectionStage
-    fact: HomeText | None
     is_done: bool
+    fact: HomeText | None
 
 
 class NextStep(NamedTuple):
@@ -130,27 +130,20 @@ def standing_of(
     has_runs = len(usable) >= RUNS_WANTED
     accepted = decided.accepted / decided.values if decided.values else None
     decided_all = decided.is_applied and not decided.to_read and not decided.to_work_off
-    stages = [
-        StageView(CollectionStage.SCANS, _text("fact", number=items), is_done=True),
-        StageView(CollectionStage.FIELDS, _text("fact", number=fields), is_done=True),
-        StageView(
-            CollectionStage.TRUTH,
-            _text("fact_truth", count=truth.truths, items=items),
-            is_done=not truth.left and not truth.to_settle,
-        ),
-        StageView(
-            CollectionStage.RUNS,
-            _text("fact", number=len(usable)) if usable else None,
-            is_done=has_runs,
-        ),
-        StageView(CollectionStage.COMPARE, None, is_done=decided.planned),
-        StageView(
-            CollectionStage.DECIDE,
+    is_read = not truth.left and not truth.to_settle
+    facts: Mapping[str, tuple[bool, HomeText | None]] = {
+        "scans": (True, _text("fact", number=items)),
+        "fields": (True, _text("fact", number=fields)),
+        "truth": (is_read, _text("fact_truth", count=truth.truths, items=items)),
+        "runs": (has_runs, _text("fact", number=len(usable)) if usable else None),
+        "compare": (decided.planned, None),
+        "decide": (
+            decided_all,
             None if accepted is None else _text("fact_accepted", share=accepted),
-            is_done=decided_all,
         ),
-        StageView(CollectionStage.FINISH, None, is_done=decided.is_finished),
-    ]
+        "finish": (decided.is_finished, None),
+    }
+    stages = [StageView(stage, *facts[stage]) for stage in CollectionStage]
     can_compare = has_runs and truth.truths >= min(items, MIN_TRUTHS)
     return CollectionState(
         _decision_sentence(decided) if decided.planned else _sentence(truth, usable),

@@ -11,7 +11,7 @@ from starlette.responses import FileResponse, Response
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.benchmarks.titles import FieldTitles
 from hdbench.collections.home.collection import Collection
-from hdbench.collections.home.page import Done, HomePage, Visit
+from hdbench.collections.home.page import HomePage, Visit
 from hdbench.collections.home.run_list import RunView
 from hdbench.collections.home.stamps import is_as_new, stamp_of, stamp_of_run, stamp_of_runs
 from hdbench.common.display.marks import mark
@@ -156,13 +156,12 @@ def _compared(collection: Collection, paths: Sequence[Path]) -> Compared:
     return Compared(leaderboards(results) if results else [], of_model, results)
 
 
-def _build(visit: Visit) -> Done:
+def _build(visit: Visit) -> None:
     """Build the dataset with the ground truth as it is now, so that runs can be scored by it."""
     visit.collection.ensure_built()
-    return Done()
 
 
-def _make(visit: Visit) -> Done:
+def _make(visit: Visit) -> None:
     """Make the report of a run, to which its row then links."""
     collection = visit.collection
     run = _run(collection, visit.form.get("run", ""))
@@ -178,7 +177,6 @@ def _make(visit: Visit) -> Done:
             language=visit.language,
         )
         collection.background.start(_REPORT, write)
-    return Done()
 
 
 def _report_file(visit: Visit) -> Response:

@@ -220,22 +220,20 @@ def _work(visit: Visit) -> Done:
     return open_editor(visit, WORKING)
 
 
-def _learn(visit: Visit) -> Done:
+def _learn(visit: Visit) -> None:
     """Learn from the first values, and draw those to verify it."""
     decisions = visit.collection.decisions
     plan, _, file, *_ = decisions.view().plan
     visit.collection.background.start(
         _LEARNING, lambda: learn_once(plan, decisions.dataset(), file)
     )
-    return Done()
 
 
-def _apply(visit: Visit) -> Done:
+def _apply(visit: Visit) -> None:
     """Accept the values, and list the others."""
     collection = visit.collection
     plan, control = collection.decisions.view().plan, _number(visit.form, "control")
     collection.background.start(_APPLYING, lambda: collection.decisions.apply(plan, control))
-    return Done()
 
 
 def _signed_page(visit: Visit) -> Response:

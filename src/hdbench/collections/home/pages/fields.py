@@ -1,11 +1,10 @@
 """The fields of a collection: what they are called, and what models are asked."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from hdbench.answers.field_paths import FieldPath
 from hdbench.benchmarks.titles import FieldTitles, with_titles
 from hdbench.collections.home.field_changes import KINDS, change_field
 from hdbench.collections.home.folder import PROMPT, SCHEMA
@@ -52,26 +51,19 @@ def _show(visit: Visit) -> Mapping[str, Any]:
 
 
 def _views(visit: Visit) -> list[FieldView]:
+    """Return the fields, before them those that they are in."""
     titles = FieldTitles(visit.collection.schema, visit.language)
-    return list(_viewed(visit.collection.fields, titles))
-
-
-def _viewed(fields: Iterable[FieldPath], titles: FieldTitles) -> Iterator[FieldView]:
-    """Yield the fields, before them those that they are in."""
-    seen = set[str]()
-    for field in fields:
+    kinds: dict[str, Message] = {}
+    for field in visit.collection.fields:
         *outer, _ = accumulate(field.path.split("."), "{}.{}".format)
-        for path in outer:
-            if path not in seen:
-                seen.add(path)
-                yield FieldView(path, _title(path, titles), Message("fields"))
-        yield FieldView(field.path, _title(field.path, titles), Message(field.kind))
-
-
-def _title(path: str, titles: FieldTitles) -> str:
-    outer, _, name = path.rpartition(".")
-    title = titles(name, within=outer)
-    return "" if title == name else title
+        kinds |= {path: Message("fields") for path in outer if path not in kinds}
+        kinds[field.path] = Message(field.kind)
+    views = []
+    for path, kind in kinds.items():
+        within, _, name = path.rpartition(".")
+        title = titles(name, within=within)
+        views.append(FieldView(path, "" if title == name else title, kind))
+    return views
 
 
 def _name(visit: Visit) -> Done:

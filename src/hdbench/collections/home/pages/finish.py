@@ -195,11 +195,9 @@ def _samples(collection: Collection, found: FoundPlan, applied: Applied) -> list
     first = [
         FinishedRecord(item, fields) for item, fields, _ in islice(states.of_items(), LOOKED_AT)
     ]
-    return sorted(first, key=_open_values)[:SHOWN]
-
-
-def _open_values(record: FinishedRecord) -> int:
-    return sum(state["origin"] == "open" for state in record.fields.values())
+    return sorted(
+        first, key=lambda each: [v["origin"] for v in each.fields.values()].count("open")
+    )[:SHOWN]
 
 
 def _mapping(visit: Visit, found: FoundPlan, given: Mapping[str, str]) -> dict[str, Any]:
@@ -254,7 +252,7 @@ def _applied(collection: Collection) -> FoundPlan:
     return view.plan
 
 
-def _write(visit: Visit) -> Done:
+def _write(visit: Visit) -> None:
     """Write the records in a form, and what has changed since the delivery before."""
     collection, wanted = visit.collection, visit.form.get("form", "")
     found, group = _applied(collection), _BY_NAME.get(visit.form.get("group", ""))
@@ -295,29 +293,21 @@ def _write(visit: Visit) -> Done:
         )
 
     collection.background.start(_WRITING, written)
-    return Done()
 
 
-def _forget_mapping(visit: Visit) -> Done:
-    (visit.collection.folder / MAPPING).unlink(missing_ok=True)
-    return Done()
-
-
-def _take_records(visit: Visit, given: UploadedFile) -> Mapping[str, str]:
+def _take_records(visit: Visit, given: UploadedFile) -> None:
     """Keep a library's own records."""
     folder, beside = _applied(visit.collection).out / FINISHED, visit.collection.beside
     with write_errors(folder):
         make_folder(folder, beside)
         move(given.path, folder / _OWN, beside)
-    return {}
 
 
-def _take_mapping(visit: Visit, given: UploadedFile) -> Mapping[str, str]:
+def _take_mapping(visit: Visit, given: UploadedFile) -> None:
     """Keep a file as the collection's mapping, unless it cannot be used."""
     _applied(visit.collection)
     validate(RecordMapping, read_plain_yaml(given.path), Path(MAPPING))
     write_whole(visit.collection.folder / MAPPING, given.path.read_bytes())
-    return {}
 
 
 def _file(visit: Visit) -> Response:
@@ -332,7 +322,7 @@ def _file(visit: Visit) -> Response:
 PAGE = HomePage(
     "finish",
     _show,
-    {"write": _write, "keep": _keep, "forget": _forget_mapping},
+    {"write": _write, "keep": _keep},
     files={"finish/files/{name}": _file},
     uploads={"upload/records": _take_records, "upload/mapping": _take_mapping},
 )

@@ -81,20 +81,19 @@ def _start(visit: Visit) -> Done:
     return Done(Message("{name}: started; it keeps running without this page", name=folder.name))
 
 
-def _stop(visit: Visit) -> Done:
+def _stop(visit: Visit) -> Done | None:
     if not visit.collection.runs.stop(visit.form.get("run", "")):
-        return Done()
+        return None
     return Done(Message("It stops after the answers that are under way."))
 
 
-def _resume(visit: Visit) -> Done:
+def _resume(visit: Visit) -> None:
     visit.collection.runs.resume(visit.form.get("run", ""), visit.language)
-    return Done()
 
 
-def _remove(visit: Visit) -> Done:
+def _remove(visit: Visit) -> Done | None:
     if not visit.collection.runs.remove(visit.form.get("run", "")):
-        return Done()
+        return None
     return Done(Message("The run is in the folder removed now, beside the collection."))
 
 

@@ -20,7 +20,6 @@ from hdbench.collections.home.drafts import NOT_USED, CollectionDraft
 from hdbench.collections.home.folder import key_of
 from hdbench.collections.home.page import Done, HomePage, Visit
 from hdbench.collections.home.run_list import RUNS
-from hdbench.collections.home.uploads import UploadedFile
 from hdbench.collections.new.plan import CollectionRequest, make_plan, read_sources
 from hdbench.collections.new.writing import write_collection
 from hdbench.common.jsonio import read_jsonl
@@ -70,9 +69,8 @@ def _view(visit: Visit, folder: Path) -> Mapping[str, Any]:
         return {"folder": folder, "title": folder.name, "problem": error.message}
 
 
-def _forget(visit: Visit) -> Done:
+def _forget(visit: Visit) -> None:
     visit.home.recent.forget(Path(visit.form.get("folder", "")))
-    return Done()
 
 
 def _open(visit: Visit) -> Done:
@@ -184,7 +182,7 @@ def _drafted(visit: Visit) -> Mapping[str, Any]:
     }
 
 
-def _save(visit: Visit) -> Done:
+def _save(visit: Visit) -> None:
     """Keep what was typed: what becomes of columns, and what is known of the collection."""
     draft, form = visit.draft, visit.form
     requested = draft.requested()
@@ -201,32 +199,26 @@ def _save(visit: Visit) -> Done:
     if "fields" in form:
         changed["fields"] = list(filter(None, map(str.strip, form["fields"].split(","))))
     draft.change(columns=columns, kinds=kinds, **changed)
-    return Done()
 
 
-def _scans_of_folder(visit: Visit) -> Done:
+def _scans_of_folder(visit: Visit) -> None:
     visit.draft.change(images=_folder_in(visit.form, "images"))
-    return Done()
 
 
-def _boxes(visit: Visit) -> Done:
+def _boxes(visit: Visit) -> None:
     visit.draft.change(boxes=bool(visit.form.get("boxes")))
-    return Done()
 
 
-def _without_scans(visit: Visit) -> Done:
+def _without_scans(visit: Visit) -> None:
     visit.draft.remove_scans()
-    return Done()
 
 
-def _without_truth(visit: Visit) -> Done:
+def _without_truth(visit: Visit) -> None:
     visit.draft.change(truth=None, header_rows=None, columns={}, kinds={})
-    return Done()
 
 
-def _heading(visit: Visit) -> Done:
+def _heading(visit: Visit) -> None:
     visit.draft.change(header_rows=visit.form.get("row") or None, columns={}, kinds={})
-    return Done()
 
 
 def _write(visit: Visit) -> Done:
@@ -254,16 +246,6 @@ def _picture(visit: Visit) -> Response:
     return Response(made.data, media_type=made.media_type)
 
 
-def _take_scan(visit: Visit, given: UploadedFile) -> Mapping[str, str]:
-    visit.draft.add_scan(given)
-    return {}
-
-
-def _take_truth(visit: Visit, given: UploadedFile) -> Mapping[str, str]:
-    visit.draft.add_truth(given)
-    return {}
-
-
 PAGES = (
     HomePage(
         "",
@@ -286,7 +268,10 @@ PAGES = (
             "discard": _discard,
         },
         files={"new/{draft}/small/{n:number}": _picture},
-        uploads={"scans": _take_scan, "truth": _take_truth},
+        uploads={
+            "scans": lambda visit, given: visit.draft.add_scan(given),
+            "truth": lambda visit, given: visit.draft.add_truth(given),
+        },
         template="draft.html",
     ),
 )

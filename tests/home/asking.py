@@ -2,7 +2,6 @@
 
 import io
 import re
-import zipfile
 from urllib.parse import urlencode
 
 from PIL import Image
@@ -21,14 +20,6 @@ def upload(client, path, name, data):
 
 def alert(page):
     return re.search(r'role="alert">(.*?)</p>', page.text)[1]
-
-
-def zipped(files):
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return data.getvalue()
 
 
 def picture(color="black", form="PNG"):

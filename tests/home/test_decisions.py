@@ -440,7 +440,7 @@ def test_runs_are_of_the_items_that_a_plan_is_for(cards):
     runs = opened(cards.folder).runs.views()  # as after another start of the server
     assert {(run.answered, run.items) for run in runs} == {(78, 80)}
     name, path = runs[0].path.name.removeprefix("cards_"), runs[0].path
-    with pytest.raises(HdbenchError, match="a decision is planned"):
+    with pytest.raises(HdbenchError, match="is here already"):
         cards.collection.runs.add(path, name)
     assert path.is_file()
 

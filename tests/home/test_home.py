@@ -10,12 +10,12 @@ from urllib.parse import urlencode
 import anyio
 import pytest
 from annotating.pages import truths
-from home.asking import FORM, HERE, alert, picture, send, upload, zipped
+from home.asking import FORM, HERE, alert, picture, send, upload
 from home.collections import answers, make_collection, write_run, write_scans, write_sheet
 from starlette.testclient import TestClient
 
-from hdbench.collections.home import drafts, uploads
 from hdbench.collections.home import recent as recent_module
+from hdbench.collections.home import uploads
 from hdbench.collections.home.app import build_app
 from hdbench.collections.home.folder import key_of
 from hdbench.collections.home.recent import Recent
@@ -125,22 +125,20 @@ def test_new_collection_from_a_folder_without_a_sheet(client, tmp_path):
     assert (tmp_path / "scans/c0.png").exists()
 
 
-def test_zip_of_scans_is_unpacked_within_its_folder(client, tmp_path):
+def test_scan_is_kept_within_its_folder(client, tmp_path):
     new = begin(client, tmp_path, name="cards")
-    files = {"box/a.png": picture(), "box/b/1.png": picture(), "box/b/2.png": picture()}
-    assert upload(client, f"{new}/scans", "box.zip", zipped(files)).json() == {}
-    assert "<h1>2 items, 0 with a ground truth</h1>" in client.get(new).text
-    for name in ("../evil.png", "/evil.png", "box/../../evil.png"):
-        told = upload(client, f"{new}/scans", "evil.zip", zipped({name: picture()}))
+    for name in ("../evil.png", "box/../evil.png", ".evil.png"):
+        told = upload(client, f"{new}/scans", name, picture())
         assert told.status_code == 400
-        assert "leads out of the ZIP" in told.json()["error"]
+        assert "not a usable name" in told.json()["error"]
+    assert "has to be unpacked" in upload(client, f"{new}/scans", "a.zip", b"PK").json()["error"]
     assert not list(tmp_path.rglob("evil*"))
 
 
 def test_a_folder_is_an_item_or_a_box_as_people_say(client, tmp_path):
     new = begin(client, tmp_path, name="cards")
-    files = {f"scans/{box}/{n}.png": picture() for box in ("b1", "b2") for n in (1, 2)}
-    upload(client, f"{new}/scans", "box.zip", zipped(files))
+    for name in ("b1/1.png", "b1/2.png", "b2/1.png", "b2/2.png"):
+        upload(client, f"{new}/scans", name, picture())
     page = client.get(new).text
     assert "<h1>2 items, 0 with a ground truth</h1>" in page
     assert "Each folder (b1, b2) is one item" in page
@@ -148,17 +146,6 @@ def test_a_folder_is_an_item_or_a_box_as_people_say(client, tmp_path):
     assert "<h1>4 items, 0 with a ground truth</h1>" in page
     assert "Each image in a folder is an item" in page
     assert "<h1>2 items, " in send(client, f"{new}/boxes").text
-
-
-def test_zip_that_is_too_large_unpacked_is_refused(client, tmp_path, monkeypatch):
-    monkeypatch.setattr(drafts, "MAX_COLLECTION", 100)
-    new = begin(client, tmp_path, name="cards")
-    told = upload(
-        client, f"{new}/scans", "box.zip", zipped({"a.png": picture(), "b.png": b"0" * 99})
-    )
-    assert told.status_code == 400
-    assert "unpacked" in told.json()["error"]
-    assert [path.name for path in (tmp_path / ".cards.new").iterdir()] == ["request.json"]
 
 
 def test_sheet_can_be_left_out_again(client, tmp_path):
@@ -234,7 +221,7 @@ def test_answers_are_taken_in_if_they_answer_the_items(client, at, folder):
     assert "to" in upload(client, f"{at}runs/upload", "gpt.jsonl", answers(4)).json()
     assert "1 model has read them" in client.get(at).text
     for name, data, why in (
-        ("gpt.jsonl", answers(3), "with answers that the new one leaves out"),
+        ("gpt.jsonl", answers(4), "a file of this name is here already"),
         ("other.jsonl", answers(4).replace('"c', '"d'), "d0"),
         ("scan.png", picture(), "not a file of answers"),
         ("scan.jsonl", picture(), "this is no text"),
@@ -245,21 +232,12 @@ def test_answers_are_taken_in_if_they_answer_the_items(client, at, folder):
     assert [run.name for run in (folder.parent / "runs").iterdir()] == ["cards_gpt.jsonl"]
 
 
-def test_answers_take_the_place_of_those_that_they_repeat(client, at, folder):
-    for items in (2, 4):
-        assert "to" in upload(client, f"{at}runs/upload", "gpt.jsonl", answers(items)).json()
-        assert f"{items} of 4 answered" in client.get(f"{at}runs").text
-    assert [path.read_text() for path in (folder.parent / "removed").rglob("*.jsonl")] == [
-        answers(2)
-    ]
-
-
 def test_file_with_the_other_answers_is_another_model(client, at, folder):
     first, rest = answers(2), answers(4).removeprefix(answers(2))
     for name, data in (("gpt.jsonl", first), ("gpt-rest.jsonl", rest)):
         assert "one file for each model" in client.get(f"{at}runs").text
         upload(client, f"{at}runs/upload", name, data)
-        assert client.get(f"{at}runs").text.count("drop a file of its name") == 1
+        assert client.get(f"{at}runs").text.count("drop a file that has all") == 1
 
 
 def test_answers_to_items_that_are_added_later_count_then(client, at, folder):

@@ -154,10 +154,6 @@ class Zip:
         """Return the kind of an office document: empty for a workbook; None for any other ZIP."""
         return next((_OFFICE[part] for part in _OFFICE if part in self._members), None)
 
-    def size(self, name: str) -> int:
-        """Return the number of bytes that a member has unpacked."""
-        return self._members[self._top + name].file_size
-
     def place(self, name: str) -> str:
         """Return the ZIP and the member's name in it."""
         return f"{self.name}: {self._top}{name}"

@@ -268,9 +268,6 @@ MAX_ITEM_CHANGES = 10_000
 MAX_READING = 100_000
 """Maximum number of characters in what a person reads of a single value."""
 
-MAX_COLLECTION = 64 * 2**30
-"""Maximum number of bytes of the images in a ZIP that is dropped on the home, unpacked."""
-
 MAX_UPLOAD = 8 * 2**30
 """Maximum number of bytes of a file that is dropped on the home."""
 

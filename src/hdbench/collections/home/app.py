@@ -17,7 +17,7 @@ from starlette.responses import (
     RedirectResponse,
     Response,
 )
-from starlette.routing import BaseRoute, Mount, Route, Router
+from starlette.routing import Mount, Route, Router
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -65,7 +65,6 @@ EDITED: Sequence[EditedPage] = (
     truth.SETTLING,
     audit.AUDITED,
     decide.CHECKING,
-    decide.CONTROLLING,
     decide.WORKING,
 )
 """The pages on which people edit something of a collection."""
@@ -98,16 +97,12 @@ def build_app(home: Home) -> Starlette:
     Args:
         home: the home.
     """
-    collection: list[BaseRoute] = [*_routes(home, PAGES)]
-    for page in EDITED:
-        collection.append(Route(f"/{page.path}", _with_slash))
-        collection.append(Mount(f"/{page.path}", app=partial(_edit, home, page)))
+    edited = [Mount(f"/{page.path}", app=partial(_edit, home, page)) for page in EDITED]
     routes = [
         *_routes(home, start.PAGES),
         Mount("/static", StaticFiles(directory=_STATIC)),
         Mount("/shared", routes=shared_routes()),
-        Route("/{key:key}", _with_slash),
-        Mount("/{key:key}", routes=collection),
+        Mount("/{key:key}", routes=[*_routes(home, PAGES), *edited]),
     ]
     app = guarded_app([Mount(home.root, routes=routes)], _HEADERS)
     app.add_exception_handler(ClientDisconnect, _gone)
@@ -306,11 +301,6 @@ async def _missing(home: Home, request: Request, _: Exception) -> Response:
         moved = Message("not an address of these pages: hdbench open says theirs in the terminal")
         return PlainTextResponse(translated(moved, _language(home, request)), 404)
     return _problem(home, request, Message("there is no such page"), 404)
-
-
-async def _with_slash(request: Request) -> Response:
-    """Return the way to the same address with the slash that relative addresses need."""
-    return RedirectResponse(f"{request.url.path}/", 307)
 
 
 # Pages from templates; whatever they show is escaped

@@ -4,23 +4,22 @@ import os
 import shutil
 import tempfile
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import asdict, replace
 from itertools import islice
-from pathlib import Path, PurePath, PurePosixPath
+from pathlib import Path
 from threading import Lock
 
 from pydantic import RootModel
 
 from hdbench.answers.columns import MappedColumn
 from hdbench.answers.csv_lines import FIRST_ROWS, Row
-from hdbench.answers.members import Zip
 from hdbench.answers.tables import raw_table
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.collections.home.folder import SCHEMA
 from hdbench.collections.home.stamps import Kept
-from hdbench.collections.home.uploads import UploadedFile, checked_name
+from hdbench.collections.home.uploads import UploadedFile
 from hdbench.collections.new.media import KINDS, pages_in
 from hdbench.collections.new.plan import (
     CollectionPlan,
@@ -38,7 +37,6 @@ from hdbench.collections.new.writing import (
     write_collection,
 )
 from hdbench.collections.truth.media import BrowserImage, small_picture
-from hdbench.common.bounds import MAX_COLLECTION
 from hdbench.common.jsonio import parse_file, write_json
 from hdbench.common.os_errors import write_errors
 from hdbench.common.regular_files import read_text
@@ -156,21 +154,34 @@ class CollectionDraft:
         write_json(path, requested.model_dump(mode="json"))
 
     def add_scan(self, given: UploadedFile) -> None:
-        """Take in a scan, a PDF, or a ZIP of them.
+        """Take in a scan, a PDF or a text.
 
         Raises:
-            HdbenchError: it is something else, damaged, or of another kind than the others; or a
-                ZIP has such a file, is too large, or leads elsewhere. Then nothing is taken in.
+            HdbenchError: it is something else, damaged, or of another kind than the others. Then it
+                is not taken in.
         """
-        if given.name.suffix.lower() == ".zip":
-            self._unpack(given)
-        elif given.name.suffix.lower() not in KINDS:
+        kind = KINDS.get(given.name.suffix.lower())
+        if kind is None:
             raise HdbenchError(
-                "{place}: neither an image (JPEG, PNG, WebP, TIFF) nor a PDF, a text or a ZIP",
+                "{place}: neither an image (JPEG, PNG, WebP, TIFF) nor a PDF or a text: a ZIP has "
+                "to be unpacked first",
                 place=given.name,
             )
-        else:
-            self._take_in([(given.path, given.name)])
+        first = _first_scan(self.scans)
+        if first and kind not in ("text", KINDS[first.suffix.lower()]):
+            raise HdbenchError(
+                "{place}: is not of the same kind as {other}: images and PDFs are collections of "
+                "their own",
+                place=given.name,
+                other=first.name,
+            )
+        for _ in pages_in(given.path):
+            pass
+        target = self.scans / given.name
+        with write_errors(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            given.path.replace(target)
+        self._read_for = None  # a page in an item's folder does not change the outer one
         self.change(images=self.scans)
 
     def remove_scans(self) -> None:
@@ -261,47 +272,6 @@ class CollectionDraft:
     def _planned(self, requested: CollectionRequest) -> CollectionPlan:
         return (plan_addition if self.is_addition else make_plan)(requested, self.sources())
 
-    def _take_in(self, files: Sequence[tuple[Path, PurePosixPath]]) -> None:
-        """Move files to the scans, unless one would keep the others from being used."""
-        first: PurePath | None = _first_scan(self.scans)
-        for path, name in files:
-            if not _is_text(name):
-                first = first or name
-                if KINDS[name.suffix.lower()] != KINDS[first.suffix.lower()]:
-                    raise HdbenchError(
-                        "{place}: is not of the same kind as {other}: images and PDFs are "
-                        "collections of their own",
-                        place=name,
-                        other=first.name,
-                    )
-            for _ in pages_in(path):
-                pass
-        for path, name in files:
-            target = self.scans / name
-            with write_errors(target):
-                target.parent.mkdir(parents=True, exist_ok=True)
-                path.replace(target)
-        self._read_for = None  # a page in an item's folder does not change the outer one
-
-    def _unpack(self, given: UploadedFile) -> None:
-        with closing(Zip(given.path, given.name.name)) as archive:
-            names = [name for name in (*archive.names, *archive.others) if _is_scan(name)]
-            if sum(map(archive.size, names)) > MAX_COLLECTION:
-                raise HdbenchError(
-                    "{place}: more than {most} GiB unpacked: unpack it, and give the folder",
-                    place=given.name,
-                    most=MAX_COLLECTION >> 30,
-                )
-            if not names:
-                raise HdbenchError("{place}: no images or PDFs in it", place=given.name)
-            files, inside = [], given.path.with_name("unpacked")
-            for name in names:
-                copy, target = archive.unpacked(name, given.path.parent), checked_name(name)
-                with write_errors(self.scans):
-                    (inside / target).parent.mkdir(parents=True, exist_ok=True)
-                    files.append((copy.replace(inside / target), target))
-            self._take_in(files)
-
 
 def _made(folder: Path) -> Path:
     with write_errors(folder):
@@ -313,17 +283,8 @@ def _first_scan(folder: Path) -> Path | None:
     """Return some image or PDF in a folder, of which there may be thousands; None without any."""
     with suppress(FileNotFoundError), os.scandir(folder) as entries:
         for entry in entries:
-            path = Path(entry.path)
-            found = _first_scan(path) if entry.is_dir() else None if _is_text(path) else path
-            if found:
+            path = Path(entry)
+            is_text = KINDS.get(path.suffix.lower()) == "text"  # passed over beside images or PDFs
+            if found := _first_scan(path) if entry.is_dir() else None if is_text else path:
                 return found
     return None
-
-
-def _is_text(path: PurePath) -> bool:
-    """Return whether a file is a text, which is passed over beside images or PDFs."""
-    return KINDS[path.suffix.lower()] == "text"
-
-
-def _is_scan(name: str) -> bool:
-    return Path(name).suffix.lower() in KINDS

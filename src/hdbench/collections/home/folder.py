@@ -2,8 +2,9 @@
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -38,6 +39,9 @@ DECISIONS = "decisions"
 
 OUT = "out"
 """The folder, beside a plan that was made here, in which it is applied."""
+
+_PLANS = (PLAN, f"*/{PLAN}", f"{DECISIONS}/*/{PLAN}", f"{DECISIONS}/*/{OUT}/{PLAN}")
+"""Where plans, and applied plans, may be, beside the collection."""
 
 _BUILT_FROM = (METADATA, DESCRIPTION, SCHEMA, PROMPT, "README.md", "CHANGELOG.md")
 
@@ -153,12 +157,16 @@ class CollectionFolder:
         """
         plans: list[FoundPlan] = []
         applied: dict[str, Path] = {}
-        for folder in self._folders():
-            found = self._plan_in(folder)
+        for file in (file for pattern in _PLANS for file in self.beside.glob(pattern)):
+            below = file.relative_to(self.beside)
+            paths = [self.beside / part for part in (below, *below.parents[:-1])]
+            if not file.is_file() or any(path.is_symlink() for path in paths):
+                continue
+            found = self._kept.get(file, [file], partial(_found, file))
             if found is None or found.plan.as_planned.name != self.spec.name:
                 continue
-            if (folder / DECISION).is_file():
-                applied[found.hash] = folder
+            if file.with_name(DECISION).is_file():
+                applied[found.hash] = file.parent
             else:
                 plans.append(found)
         last = max(plans, key=lambda found: (found.plan.created, found.file), default=None)
@@ -171,31 +179,6 @@ class CollectionFolder:
         with suppress(HdbenchError):  # the page of the decision says what is wrong
             return self.last_plan()
         return None
-
-    def _folders(self) -> Iterator[Path]:
-        """Yield the folders in which plans, and applied plans, may be."""
-        yield self.beside
-        for parent in (self.beside, self.beside / DECISIONS):
-            if parent == self.beside or (parent.is_dir() and not parent.is_symlink()):
-                with os.scandir(parent) as entries:
-                    folders = [
-                        Path(entry) for entry in entries if entry.is_dir(follow_symlinks=False)
-                    ]
-                yield from folders
-                if parent != self.beside:
-                    outs = (folder / OUT for folder in folders)
-                    yield from (out for out in outs if not out.is_symlink())
-
-    def _plan_in(self, folder: Path) -> FoundPlan | None:
-        path = folder / PLAN
-        if not path.is_file() or path.is_symlink():
-            return None
-
-        def read() -> FoundPlan | None:
-            plan = read_plan(path) if kind_of(path) == "plan" else None
-            return FoundPlan(plan, plan.hash(), path, folder / OUT) if plan else None
-
-        return self._kept.get(path, [path], read)
 
     def is_built(self) -> bool:
         """Return whether the dataset has been built since the collection changed.
@@ -247,3 +230,9 @@ class CollectionFolder:
                 agreement=agreement_of_recipe(recipe),
             )
             return self.built
+
+
+def _found(file: Path) -> FoundPlan | None:
+    """Return the plan in a file; None if it is something else."""
+    plan = read_plan(file) if kind_of(file) == "plan" else None
+    return FoundPlan(plan, plan.hash(), file, file.with_name(OUT)) if plan else None

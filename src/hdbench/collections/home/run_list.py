@@ -5,7 +5,7 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -158,8 +158,6 @@ class RunList:
     def add(self, given: Path, name: str) -> Path:
         """Move a file of answers to the runs, if it answers this collection.
 
-        It takes the place of the file of its name if it answers all of that one's items, too.
-
         Args:
             given: the file, untrusted.
             name: what it is called.
@@ -168,21 +166,22 @@ class RunList:
             Where it is then.
 
         Raises:
-            HdbenchError: it cannot be read, has no answer to any item, or leaves out answers of
-                the file of its name, or that one is what a plan rests on.
+            HdbenchError: it cannot be read, has no answer to any item, or has the name of another.
         """
-        name = Path(name).name
         path = self.folder / f"{self._collection.spec.name}_{name}"
         check_name(path)
-        if not path.name.lower().endswith(ENDINGS):
+        if not name.lower().endswith(ENDINGS):
             raise HdbenchError(
                 "{place}: not a file of answers: one of {endings}",
                 place=name,
                 endings=", ".join(ENDINGS),
             )
-        _, answered = self._read_answers(given, name)
+        self._read_answers(given, name)
         if path.exists():
-            self._make_way(path, answered)
+            raise HdbenchError(
+                "{place}: a file of this name is here already: remove it, or rename the new one",
+                place=name,
+            )
         with write_errors(path):
             make_folder(self.folder)
             move(given, path, self._collection.beside)
@@ -324,7 +323,7 @@ class RunList:
         try:
             if not is_run(path):
                 name = name.removeprefix(f"{collection}_")
-                return self._read_answers(path, name)[0] if is_named else None
+                return self._read_answers(path, name) if is_named else None
             info = read_run_info(path)
             if info.benchmark.rpartition("/")[2] != collection:
                 return None
@@ -342,36 +341,8 @@ class RunList:
         except HdbenchError as error:
             return RunView(path, name, problem=error.message)
 
-    def _make_way(self, path: Path, answered: Set[str]) -> None:
-        """Remove the file of answers whose place another one takes.
-
-        Args:
-            path: the file.
-            answered: the items that the other one answers.
-
-        Raises:
-            HdbenchError: see `add`.
-        """
-        name = path.name.removeprefix(f"{self._collection.spec.name}_")
-        if self._collection.last_plan():
-            raise HdbenchError(
-                "{place}: a file of this name is here already, and a decision is planned: rename "
-                "the new one",
-                place=name,
-            )
-        known: Set[str] = frozenset()
-        with suppress(HdbenchError):  # what cannot be read is no loss
-            _, known = self._read_answers(path, name)
-        if not known <= answered:
-            raise HdbenchError(
-                "{place}: a file of this name is here already, with answers that the new one "
-                "leaves out: drop a file with all answers; or rename it if it is another run",
-                place=name,
-            )
-        self.remove(path.name)
-
-    def _read_answers(self, path: Path, name: str) -> tuple[RunView, Set[str]]:
-        """Return a file of answers as a run, and the items that it answers.
+    def _read_answers(self, path: Path, name: str) -> RunView:
+        """Return a file of answers as a run.
 
         Args:
             path: the file, untrusted.
@@ -384,10 +355,8 @@ class RunList:
         schema, folder = self._collection.schema, self._collection.folder.name
         with closing(open_container(path, schema, name=name, ids=items)) as container:
             model = next(iter(container.runs))
-            for key in container.runs[model].values():
-                container.load(key)  # what is wrong with any is said now
             answers = Answers(container, model, items, folder, schema)
-            view = RunView(
+            return RunView(
                 path,
                 model or run_stem(Path(name)),
                 model is not None,
@@ -395,7 +364,6 @@ class RunList:
                 is_of_all=True,
                 notes=[*container.notes, *_checked(answers, items, schema, name)],
             )
-            return view, frozenset(container.runs[model])
 
     def _now(self, view: RunView, items: int) -> RunView:
         """Return a run with what changes from one moment to the next.

@@ -7,7 +7,7 @@ from typing import Any
 from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.benchmarks.titles import FieldTitles
 from hdbench.collections.home.collection import Collection
-from hdbench.collections.home.page import Done, EditedPage, HomePage, Visit, open_editor
+from hdbench.collections.home.page import EditedPage, HomePage, Visit, open_editor
 from hdbench.collections.home.stamps import stamp_of, stamp_of_runs
 from hdbench.collections.truth.choice_pages import AuditPage
 from hdbench.common.display.cells import value_text
@@ -73,11 +73,7 @@ def _audited(collection: Collection, runs: Sequence[Path]) -> Audit:
     return found
 
 
-def _correct(visit: Visit) -> Done:
-    return open_editor(visit, AUDITED)
-
-
 AUDITED = EditedPage("audited/{name}", audit_page)
 """The page with what was found."""
 
-PAGE = HomePage("audit", _show, {"correct": _correct})
+PAGE = HomePage("audit", _show, {"correct": lambda visit: open_editor(visit, AUDITED)})

@@ -65,20 +65,6 @@ class Compared(NamedTuple):
     results: Mapping[str, Result]
 
 
-class RankedRow(NamedTuple):
-    """A model as the page shows it.
-
-    Attributes:
-        cells: what the leaderboard has in its columns.
-        mark: its value as a dot with its interval.
-        runs: its runs.
-    """
-
-    cells: Cells
-    mark: Markup
-    runs: Sequence[Path]
-
-
 def _show(visit: Visit) -> Mapping[str, Any]:
     collection, language = visit.collection, visit.language
     shown: dict[str, Any] = {
@@ -105,9 +91,7 @@ def _show(visit: Visit) -> Mapping[str, Any]:
         "others": others,
         "verdict": verdict(board, language),
         "rows": rows,
-        "columns": {
-            key: column_name(key, board, language) for key in SHOWN if key in rows[0].cells
-        },
+        "columns": {key: column_name(key, board, language) for key in SHOWN if key in rows[0][0]},
         "figure": column_name("judged", board, language, titled=True),
         "about": [about_ranks(board, language), *notes(board, language, titled=True)],
         "fields": field_figure(board, language, titles),
@@ -121,8 +105,10 @@ def _show(visit: Visit) -> Mapping[str, Any]:
     }
 
 
-def _ranked_rows(compared: Compared, board: Board, language: str) -> list[RankedRow]:
-    """Return the rows of a leaderboard, the best first."""
+def _ranked_rows(
+    compared: Compared, board: Board, language: str
+) -> list[tuple[Cells, Markup, Sequence[Path]]]:
+    """Return of each model, the best first: its cells, a dot with its interval, and its runs."""
     scale, line = scale_of(board), people_line(board)
     rows = []
     _, _, models = board_cells(board, language)
@@ -131,7 +117,7 @@ def _ranked_rows(compared: Compared, board: Board, language: str) -> list[Ranked
         if scale is not None and row.interval is not None:
             ends = (row.interval.low, row.interval.high)
             drawn = mark(row.judged, ends, scale.low, scale.high, line)
-        rows.append(RankedRow(cells, drawn, compared.paths.get(row.model, ())))
+        rows.append((cells, drawn, compared.paths.get(row.model, ())))
     return rows
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from starlette.responses import HTMLResponse, Response
@@ -50,28 +49,20 @@ _ENOUGH = 5
 """Of a small collection, this part is read to learn from, and twice as much to verify it."""
 
 
-def _check_page(collection: Collection, name: str, language: str | None) -> ValueCheck:
-    """Open the values of the plan for a person."""
-    return _value_check(collection, collection.decisions.view().plan.file, name, language)
-
-
-def _control_page(collection: Collection, name: str, language: str | None) -> ValueCheck:
-    """Open the values of the control sample for a person."""
-    path = collection.decisions.view().plan.out / CONTROL
-    return _value_check(collection, path, name, language)
+def _value_page(collection: Collection, name: str, language: str | None) -> ValueCheck:
+    """Open the values to read next for a person: of the plan, or of the control sample."""
+    view = collection.decisions.view()
+    path = view.plan.out / CONTROL if view.is_applied else view.plan.file
+    values = values_to_read(path, collection.built)
+    if values is None:
+        raise HdbenchError("{place}: has no values to read", place=path)
+    return ValueCheck(collection.built, values, name, language)
 
 
 def _work_page(collection: Collection, name: str, language: str | None) -> WorkPage:
     """Open the work list for a person."""
     work = AppliedWorkList(collection.decisions.view().plan.out / WORK_LIST, collection.built)
     return WorkPage(collection.built, work, name, language)
-
-
-def _value_check(collection: Collection, path: Path, name: str, language: str | None) -> ValueCheck:
-    values = values_to_read(path, collection.built)
-    if values is None:
-        raise HdbenchError("{place}: has no values to read", place=path)
-    return ValueCheck(collection.built, values, name, language)
 
 
 def _show(visit: Visit) -> Mapping[str, Any]:
@@ -210,16 +201,6 @@ def _percent(form: Mapping[str, str]) -> float:
     )
 
 
-def _read(visit: Visit) -> Done:
-    """Open the values to read next: of the plan, or of the control sample."""
-    is_applied = visit.collection.decisions.view().is_applied
-    return open_editor(visit, CONTROLLING if is_applied else CHECKING)
-
-
-def _work(visit: Visit) -> Done:
-    return open_editor(visit, WORKING)
-
-
 def _learn(visit: Visit) -> None:
     """Learn from the first values, and draw those to verify it."""
     decisions = visit.collection.decisions
@@ -250,13 +231,18 @@ def _signed_page(visit: Visit) -> Response:
     )
 
 
-CHECKING = EditedPage("check/{name}", _check_page)
-CONTROLLING = EditedPage("control/{name}", _control_page)
+CHECKING = EditedPage("check/{name}", _value_page)
 WORKING = EditedPage("work/{name}", _work_page)
 
 PAGE = HomePage(
     "decide",
     _show,
-    {"plan": _plan, "read": _read, "learn": _learn, "apply": _apply, "work": _work},
+    {
+        "plan": _plan,
+        "read": lambda visit: open_editor(visit, CHECKING),
+        "learn": _learn,
+        "apply": _apply,
+        "work": lambda visit: open_editor(visit, WORKING),
+    },
     files={"decide/page": _signed_page},
 )

@@ -93,10 +93,6 @@ def _change(visit: Visit) -> Done:
     )
 
 
-def _remove(visit: Visit) -> Done:
-    return _changed(visit, visit.form.get("field", ""), "", "")
-
-
 def _changed(visit: Visit, old: str, new: str, kind: str) -> Done:
     if not (old or new):
         raise HdbenchError("name the field")
@@ -124,5 +120,12 @@ def _digest(prompt: str) -> str:
 
 
 PAGE = HomePage(
-    "fields", _show, {"titles": _name, "change": _change, "remove": _remove, "prompt": _prompt}
+    "fields",
+    _show,
+    {
+        "titles": _name,
+        "change": _change,
+        "remove": lambda visit: _changed(visit, visit.form.get("field", ""), "", ""),
+        "prompt": _prompt,
+    },
 )

@@ -84,34 +84,6 @@ GROUPS = (
 _BY_NAME = {group.name: group for group in GROUPS}
 
 
-class TargetChoice(NamedTuple):
-    """A field, and what it becomes.
-
-    Attributes:
-        field: its path.
-        example: a value of it; empty if none is known.
-        key: the key of what it becomes; empty for nothing.
-    """
-
-    field: str
-    example: str
-    key: str
-
-
-class PartView(NamedTuple):
-    """A part of the mapping as the page shows it.
-
-    Attributes:
-        choices: the fields.
-        keys: what they can become, how it is shown, and the key of its text; none for a table.
-        records: items and their records: targets and texts, and what is not in it; or why not.
-    """
-
-    choices: list[TargetChoice]
-    keys: list[tuple[str, str, str]]
-    records: list[tuple[str, Any]]
-
-
 def _show(visit: Visit) -> Mapping[str, Any]:
     collection, given = visit.collection, visit.form or visit.query
     view, path = collection.decisions.view(), collection.folder / MAPPING
@@ -164,22 +136,28 @@ def _part(
     form: MappedForm,
     fields: Sequence[str],
     samples: Sequence[FinishedRecord],
-) -> PartView:
-    """Return a part of the mapping, and records that it makes."""
+) -> dict[str, list[Any]]:
+    """Return a part of the mapping, as the page shows it.
+
+    Its `choices` are each field, a value of it, and the key of what it becomes, empty for nothing;
+    its `targets` what they can become: the key, how it is shown, and the key of its text, none for
+    a table; its `records` items and their records: targets and texts, and what is not in it; or why
+    there is none.
+    """
     become = chosen(mapping, form)
     choices = []
     for field in fields:
         values = (text_of(sample.fields[field]["value"]) for sample in samples)
         key = become[field].key if field in become else ""
-        choices.append(TargetChoice(field, next(filter(None, values), ""), key))
+        choices.append((field, next(filter(None, values), ""), key))
     usual = targets(form)
     own = {} if form == "csv" else {target.key: target for target in become.values()}
-    keys = [
+    possible = [
         (key, _shown_key(form, target), f"{form}_{key}" if key in usual else "")
         for key, target in sorted((own | dict(usual)).items())
     ]
     records = [(sample.item, shown_record(sample, mapping, form)) for sample in samples]
-    return PartView(choices, keys, records)
+    return {"choices": choices, "targets": possible, "records": records}
 
 
 def _shown_key(form: MappedForm, target: Target) -> str:

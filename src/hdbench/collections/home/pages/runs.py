@@ -1,6 +1,5 @@
 """The runs of a collection: answers that were dropped, and models that are asked here."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -28,10 +27,8 @@ def _local_command() -> str:
 
 def _show(visit: Visit) -> Mapping[str, Any]:
     runs = visit.collection.runs.views()
-    said = Counter(note for run in runs for note in set(run.notes))
     return {
         "runs": runs,
-        "shared": [note for note, times in said.items() if times > 1],
         "checked": _three(visit, runs),
         "local_command": _local_command(),
     }

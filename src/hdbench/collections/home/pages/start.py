@@ -22,7 +22,7 @@ from hdbench.collections.home.page import Done, HomePage, Visit
 from hdbench.collections.home.run_list import RUNS
 from hdbench.collections.new.plan import CollectionRequest, make_plan, read_sources
 from hdbench.collections.new.writing import write_collection
-from hdbench.common.jsonio import read_jsonl
+from hdbench.common.jsonio import read_jsonl, write_json
 from hdbench.common.os_errors import write_errors
 from hdbench.common.regular_files import without_links
 from hdbench.errors import HdbenchError, without_folders
@@ -98,29 +98,20 @@ def _folder_in(form: Mapping[str, str], name: str) -> Path:
 
 
 def _sample(visit: Visit) -> Done:
-    """Make the sample collection of what `hdbench demo` builds, unless it is there.
+    """Make the sample collection of the cards of `hdbench demo`, unless it is there.
 
     Raises:
         HdbenchError: it cannot be written.
     """
     place = Path.cwd()
-    folder = place / _SAMPLE
+    folder, recipe = place / _SAMPLE, find_recipe("zettelkatalog", sample=True)
     if (folder / METADATA).is_file():
         return _to(visit, folder)
     with TemporaryDirectory(prefix="hdbench-") as scratch:
-        built = build(find_recipe("zettelkatalog", sample=True), Path(scratch)).folder
-        scans, truth = Path(scratch, "scans"), Path(scratch, "truth.jsonl")
-        scans.mkdir()
+        built = build(recipe, Path(scratch)).folder
+        scans, truth = recipe.folder / "sample/images", Path(scratch, "truth.json")
         rows = [line.value for line in read_jsonl(built / METADATA)]
-        for row in rows:
-            scan = built / row["file_name"]
-            scan.rename(scans / f"{row['id']}{scan.suffix}")
-        truth.write_bytes(
-            b"".join(
-                json.dumps({"id": row["id"]} | json.loads(row["ground_truth"])).encode() + b"\n"
-                for row in rows
-            )
-        )
+        write_json(truth, {row["id"]: json.loads(row["ground_truth"]) for row in rows})
         requested = CollectionRequest(_SAMPLE, scans, truth, like=str(built), language="de")
         write_collection(make_plan(requested, read_sources(requested, place)), place)
         with write_errors(place / RUNS):
@@ -201,18 +192,6 @@ def _save(visit: Visit) -> None:
     draft.change(columns=columns, kinds=kinds, **changed)
 
 
-def _scans_of_folder(visit: Visit) -> None:
-    visit.draft.change(images=_folder_in(visit.form, "images"))
-
-
-def _boxes(visit: Visit) -> None:
-    visit.draft.change(boxes=bool(visit.form.get("boxes")))
-
-
-def _without_scans(visit: Visit) -> None:
-    visit.draft.remove_scans()
-
-
 def _without_truth(visit: Visit) -> None:
     visit.draft.change(truth=None, header_rows=None, columns={}, kinds={})
 
@@ -259,9 +238,9 @@ PAGES = (
         _drafted,
         {
             "save": _save,
-            "boxes": _boxes,
-            "folder": _scans_of_folder,
-            "without-scans": _without_scans,
+            "boxes": lambda visit: visit.draft.change(boxes=bool(visit.form.get("boxes"))),
+            "folder": lambda visit: visit.draft.change(images=_folder_in(visit.form, "images")),
+            "without-scans": lambda visit: visit.draft.remove_scans(),
             "without-truth": _without_truth,
             "heading": _heading,
             "write": _write,

@@ -38,24 +38,16 @@ def settling_page(collection: Collection, name: str, language: str | None) -> Se
 
 
 def _show(visit: Visit) -> Mapping[str, Any]:
-    remembered = visit.home.recent.read()
-    progress = visit.collection.progress()
-    has_drafts = bool(visit.collection.answered_runs())
     return {
-        "progress": progress,
-        "name": remembered.person,
-        "has_drafts": has_drafts,
-        "double": progress.assigned,
+        "progress": visit.collection.progress(),
+        "name": visit.home.recent.read().person,
+        "has_drafts": bool(visit.collection.answered_runs()),
         "people": visit.collection.folder / PEOPLE,
     }
 
 
 def _annotate(visit: Visit) -> Done:
     return open_editor(visit, CORRECTING if "drafts" in visit.form else EDITOR)
-
-
-def _settle(visit: Visit) -> Done:
-    return open_editor(visit, SETTLING)
 
 
 def _double(visit: Visit) -> Done:
@@ -89,5 +81,13 @@ EDITOR = EditedPage("annotate/{name}", editor)
 CORRECTING = EditedPage("correct/{name}", correcting_editor)
 SETTLING = EditedPage("settle/{name}", settling_page)
 
-PAGE = HomePage("truth", _show, {"annotate": _annotate, "double": _double, "settle": _settle})
+PAGE = HomePage(
+    "truth",
+    _show,
+    {
+        "annotate": _annotate,
+        "double": _double,
+        "settle": lambda visit: open_editor(visit, SETTLING),
+    },
+)
 AGREEMENT = HomePage("agreement", _show_agreement)

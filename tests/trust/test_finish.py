@@ -396,12 +396,16 @@ def test_a_control_sample_that_was_cut_is_refused(collection):
         finished(collection)
 
 
-def test_another_order_of_items_is_refused(collection):
+def test_fewer_items_and_another_order_are_refused(collection):
     collection.write_truths({item: collection.truth(item) for item in collection.ids[:2]})
     finished(collection)
     metadata = collection.path / "metadata.jsonl"
-    metadata.write_text("".join(sorted(metadata.read_text().splitlines(keepends=True))[::-1]))
+    lines = sorted(metadata.read_text().splitlines(keepends=True))
+    metadata.write_text("".join(lines[::-1]))
     with pytest.raises(HdbenchError, match="not in the order of"):
+        finished(collection)
+    metadata.write_text("".join(lines[1:]))
+    with pytest.raises(HdbenchError, match="its items are not those that"):
         finished(collection)
 
 

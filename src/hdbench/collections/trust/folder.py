@@ -173,7 +173,7 @@ def check_same_list(plan: Plan, benchmark: Benchmark, out: Path) -> None:
     """
     if list_sha256(benchmark.ids()) != plan.list_sha256:
         raise HdbenchError(
-            "{benchmark}: its items are not those that {place} was made for",
+            "{benchmark}: its items are not those that {place} was made for: restore the list",
             benchmark=benchmark.id,
             place=out,
         )

@@ -16,6 +16,7 @@ from hdbench.collections.trust.folder import (
     TAKEN,
     VALUES,
     Applied,
+    check_same_list,
     read_applied,
     read_begun,
 )
@@ -75,6 +76,7 @@ class ValueStates:
     def __init__(
         self, plan: Plan, benchmark: Benchmark, out: Path, applied: Applied, *, is_worked: bool
     ) -> None:
+        check_same_list(plan, benchmark, out)
         self._benchmark, self._out = benchmark, out
         self._case = plan.case
         self._fields = fields_called(plan.fields, benchmark)

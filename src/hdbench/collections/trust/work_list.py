@@ -25,7 +25,6 @@ from hdbench.collections.trust.folder import (
     PLAN,
     VALUES,
     changed,
-    check_same_list,
     check_values,
     read_applied,
     read_begun,
@@ -354,7 +353,6 @@ class AppliedWorkList:
         applied = read_applied(out)
         self.seal = applied.values_sha256
         self.benchmark = benchmark = load_benchmark(str(folder))
-        check_same_list(self._plan, benchmark, out)
         states = ValueStates(self._plan, benchmark, out, applied, is_worked=False)
         self._places = _places(out / VALUES, read_listed(path), self.seal, path, states)
         self.items: Sequence[str] = list(self._places)

@@ -50,10 +50,12 @@ def batch_answer(line: dict[str, Any]) -> WrittenAnswer | None:
         >>> batch_answer({"custom_id": "8", "result": {"type": "expired"}})
         {'prediction': None, 'error': 'expired'}
     """
+    if _BATCH_IDS.isdisjoint(line):
+        return None
     outer: dict[str, Any] = next(
         (line[key] for key in _REPLIES if isinstance(line.get(key), dict)), {}
     )
-    if _BATCH_IDS.isdisjoint(line) or not (outer or line.get("error")):
+    if not (outer or line.get("error")):
         return None
     inner = (outer[key] for key in ("body", "message") if isinstance(outer.get(key), dict))
     reply = next(inner, outer)

@@ -69,12 +69,15 @@ class AnswerLines:
 
     def _raw(self, place: int) -> bytes:
         number, offset = divmod(place, MAX_FILE)
-        with read_errors(self.files[number].name):
+        try:
             if self._open is None or self._open[0] != number:
                 self.close()
                 self._open = number, self.files[number].path.open("rb")
             self._open[1].seek(offset)
             return self._open[1].readline(MAX_LINE)
+        except OSError:
+            with read_errors(self.files[number].name):  # once for each answer, it takes long
+                raise
 
     def where(self, place: int) -> str:
         """Return the file and the line's number."""

@@ -250,6 +250,7 @@ class AnswerSchema:
         self.list_of_objects = self._list_of_objects()
         self.prompts: list[str] = []
         blocks = Blocks(lists=bool(self.list_of_objects), is_whole=self.has_required)
+        self._checked: tuple[Any, bool] = None, False
         self._shown: list[Any] = []
         for prompt in prompts:
             self.prompts.append(" ".join(prompt.split()))
@@ -371,9 +372,11 @@ class AnswerSchema:
         if isinstance(record, dict) and record and self.names and self.names.isdisjoint(record):
             return False
         try:
-            return any(validator.is_valid(record) for validator in self._validators)
+            keeps = self._is_valid(record)
         except UnicodeEncodeError:
             return False
+        self._checked = record, keeps
+        return keeps
 
     def violations(self, record: Any) -> list[Violation]:
         """Return the violations of the schema, that is, of its best-fitting alternative.
@@ -389,13 +392,18 @@ class AnswerSchema:
             text = json.dumps(record, ensure_ascii=False)
             return self._violations(json.loads(text.encode("utf-8", errors="replace")))
 
+    def _is_valid(self, record: Any) -> bool:
+        return any(validator.is_valid(record) for validator in self._validators)
+
     def _violations(self, record: Any) -> list[Violation]:
-        if any(validator.is_valid(record) for validator in self._validators):
+        last, keeps = self._checked  # a record is checked when it is read
+        if keeps if record is last else self._is_valid(record):
             return []
         if number_of_values(record) > MAX_CHECKED:
             wrong = Message("more than {most:,} values: not checked", most=MAX_CHECKED)
             return [Violation("", "size", wrong, None)]
-        fits = [_fit(record, types) for types in self._types]
+        several = len(self._types) > 1
+        fits = [_fit(record, types) if several else 0 for types in self._types]
         violations = [
             list(islice(_violations_of(validator, record), MAX_VIOLATIONS))
             for validator, fit in zip(self._validators, fits, strict=True)

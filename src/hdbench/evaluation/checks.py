@@ -1,7 +1,7 @@
 """Checks of a run, for what a person should know before believing its score."""
 
-import hashlib
 import json
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Hashable, Iterable, Iterator
@@ -20,8 +20,8 @@ from hdbench.scoring.letters_f1 import read_name
 from hdbench.scoring.metric import FieldMatch, Metric
 
 LOOKED_AT = 5_000
-"""Minimum number of answers whose values are looked at, if there are as many; of more, evenly
-spread ones are. It takes longer than scoring, and a share does not need a whole catalogue."""
+"""Maximum number of answers whose values are looked at; of more, evenly spread ones are. It takes
+longer than scoring, and a share does not need a whole catalogue."""
 
 SHOWN = 60
 """Maximum number of characters shown of a value."""
@@ -95,7 +95,7 @@ class Seen:
     count: int = 0
     ids: list[str] = field(default_factory=list)
     shown: str = ""
-    truth: bytes = b""
+    truth: int = 0
     truths_differ: bool = False
 
     def add(self, item_id: str) -> None:
@@ -115,7 +115,7 @@ class Checks:
 
     def __init__(self, metric: Metric, answers: int = 0) -> None:
         self.metric = metric
-        self._step = max(1, answers // LOOKED_AT)
+        self._step = math.ceil(answers / LOOKED_AT) or 1
         self._items = self._answered = self._looked_at = self._records = self._counted = 0
         self._status: defaultdict[Status, Seen] = defaultdict(Seen)
         self._kinds: defaultdict[Kind, Seen] = defaultdict(Seen)
@@ -186,9 +186,9 @@ class Checks:
         self._fields.add(answer, scored)
         # By the record, as a model can think something different each time, and by the text, as a
         # harness can put an item's own id into the record. A hash needs little space.
-        record, of_truth = repr(answer.prediction), _digest(repr(truth))
-        for digest in map(_digest, dict.fromkeys((record, answer.text or record))):
-            seen = self._answers[digest]
+        record, of_truth = repr(answer.prediction), hash(repr(truth))
+        for text in dict.fromkeys((record, answer.text or record)):
+            seen = self._answers[hash(text)]
             seen.add(answer.id)
             if seen.count == 1:
                 seen.truth = of_truth
@@ -341,10 +341,6 @@ def _is_counted(value: Any) -> bool:
     if isinstance(value, str):
         return bool(value.strip()) and len(value) <= VALUE
     return isinstance(value, int | float)
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
 
 
 def _warn_of_organisations(result: Result, examples: Iterable[str]) -> Iterator[RunWarning]:

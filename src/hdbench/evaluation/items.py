@@ -3,7 +3,6 @@
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from functools import cached_property
 from itertools import repeat
 from operator import attrgetter
@@ -36,7 +35,7 @@ MAX_REASON = 80
 MAX_REASONS = 100
 """Maximum number of different reasons that are counted."""
 
-_MATCH = tuple(field.name for field in fields(FieldMatch) if field.name != "record")
+_MATCH = tuple(name for name in FieldMatch._fields if name != "record")
 
 
 class ScoredItem:

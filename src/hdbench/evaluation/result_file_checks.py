@@ -1,6 +1,5 @@
 """What the parts of a result have to be in a file, which a stranger may have written."""
 
-import dataclasses
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
@@ -19,7 +18,7 @@ from hdbench.scoring.metric import OUTCOMES, FieldMatch, Metric, Outcome
 MAX_WHY = 500
 """Maximum number of characters shown of an error in an option, whose value may be long."""
 
-_MATCH = {field.name for field in dataclasses.fields(FieldMatch)} - {"record"}
+_MATCH = {*FieldMatch._fields} - {"record"}
 
 
 class _Rules(ResultPart):

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
@@ -196,7 +196,7 @@ def _view(
     matches = [FieldMatch(**match) for match in item["fields"]]
     if item["status"] in LOST:
         wrong: Sequence[tuple[FieldMatch, ErrorClass]] = []
-        others = [replace(match, record=None) for match in matches]  # all are missed
+        others = [match._replace(record=None) for match in matches]  # all are missed
     else:
         wrong = errors
         others = [match for match in matches if match.outcome == "correct"]

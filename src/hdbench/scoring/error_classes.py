@@ -32,7 +32,7 @@ import reprlib
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -384,8 +384,8 @@ def pair(matches: Sequence[FieldMatch]) -> list[FieldMatch]:
     for alike, position, other in sorted(candidates):
         if position not in paired and other not in paired:
             value = matches[other].prediction
-            paired[position] = replace(
-                matches[position], outcome="substituted", prediction=value, similarity=-alike
+            paired[position] = matches[position]._replace(
+                outcome="substituted", prediction=value, similarity=-alike
             )
             paired[other] = None
     remaining = (paired.get(position, match) for position, match in enumerate(matches))

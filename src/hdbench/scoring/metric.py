@@ -49,8 +49,7 @@ class ItemScore(NamedTuple):
     rewritten: bool = False
 
 
-@dataclass(frozen=True)
-class FieldMatch:
+class FieldMatch(NamedTuple):
     """What became of one field of one item.
 
     Attributes:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from hdbench.common.bounds import MAX_KEPT_LENGTH, MAX_KEPT_PATHS
 from hdbench.errors import HdbenchError
-from hdbench.scoring.equality import OtherFormError
+from hdbench.scoring.equality import OtherFormError, check_forms
 from hdbench.scoring.metric import (
     ANSWERED,
     COUNTED,
@@ -257,9 +257,12 @@ class ZettelF1(Metric):
     def prepare(self, reference: dict[str, Any]) -> PreparedCard:
         """The fields of a ground truth."""
         if not self._published:
-            value = self.canonical(reference)
-            leaves = fields_by_position(value, self._rules)
-            return PreparedCard(leaves, {}, value is not reference)
+            try:
+                leaves = fields_by_position(reference, self._rules)
+                check_forms(leaves.values())
+            except OtherFormError:
+                return self.prepare(self.canonical(reference))._replace(rewritten=True)
+            return PreparedCard(leaves, {}, rewritten=False)
         leaves = flatten(reference, split_keys=True)
         return PreparedCard(_kept(leaves), leaves, rewritten=False)
 

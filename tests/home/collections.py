@@ -69,7 +69,7 @@ def write_run(folder, model, items=4, wrong=0):
 def read_values(collection, value_of, by=("anna", "ben")):
     """People read the values that come next, a tenth of them two people; return which."""
     view = collection.decisions.view()
-    plan = view.control.hash() if view.applied else view.plan.hash
+    plan = view.control.hash() if view.applied else view.found.hash
     lines = []
     for number, (item, field) in enumerate(view.stage.values):
         for person in by[: 1 + (number % 10 == 0)]:

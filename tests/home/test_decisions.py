@@ -214,7 +214,7 @@ def test_runs_are_planned_in_the_order_of_their_ranks(cards):
     shown = cards.get("decide").text
     assert max(choices, key=shown.index) == choices[0]
     cards.plan()
-    assert "finch" in cards.collection.decisions.view().plan.plan.runs[-1].name
+    assert "finch" in cards.collection.planned().plan.runs[-1].name
 
 
 def test_items_that_come_after_a_plan_are_not_part_of_it(cards, tmp_path):
@@ -253,14 +253,14 @@ def test_plan_that_a_command_made_counts_and_folder_moves(cards, tmp_path):
 def test_second_plan_has_a_folder_of_its_own(cards):
     cards.plan()
     cards.plan(learn="25")
-    assert cards.collection.decisions.view().plan.plan.learn == 25
+    assert cards.collection.planned().plan.learn == 25
     folders = cards.folder.parent / "decisions"
     assert sorted(each.name for each in folders.iterdir()) == [NAME, f"{NAME}-2"]
 
 
 def test_changed_plan_is_said_and_other_pages_are_shown(cards):
     cards.plan()
-    file = cards.collection.decisions.view().plan.file
+    file = cards.collection.planned().file
     file.write_text(file.read_text().replace("limit: 0.1", "limit: 0.5"))
     page = cards.get("decide")
     assert page.status_code == 200
@@ -298,9 +298,7 @@ def test_where_nothing_can_be_accepted_reading_is_kept(cards):
     assert 0 < left < 250
     listed = cards.page("decide")
     assert f"0 of 400 values are accepted; {left} doubtful ones are left." in listed
-    work = AppliedWorkList(
-        cards.collection.decisions.view().plan.out / WORK_LIST, cards.collection.built
-    )
+    work = AppliedWorkList(cards.collection.planned().out / WORK_LIST, cards.collection.built)
     assert min(map(int, work.items)) == 30
     assert sum(len(work.doubtful(item)) for item in work.items) == left
     work.close()
@@ -344,7 +342,7 @@ def test_what_comes_too_early_is_refused(cards):
     cards.plan()
     assert "are not read yet" in alert(cards.send("decide/learn"))
     with pytest.raises(HdbenchError, match="has not learned yet"):
-        cards.collection.decisions.apply(cards.collection.decisions.view().plan, 10)
+        cards.collection.decisions.apply(cards.collection.planned(), 10)
 
 
 def put_into_own_records(cards, finished):
@@ -409,7 +407,7 @@ def test_mapping_is_chosen_and_files_are_plain_ones(cards):
     assert f"<dc:title>{truth['place']}</dc:title>" in written
     left = cards.get("finish/files/not_in_records.dc.xml.csv").text
     assert f"0000,year,{truth['year']},no place in the mapping" in left
-    finished = cards.collection.decisions.view().plan.out / "finished"
+    finished = cards.collection.planned().out / "finished"
     put_into_own_records(cards, finished)
     kept = mapping.read_text()
     assert "description: '{author}'" in kept  # what was chosen for another form stays

@@ -39,8 +39,8 @@ AVOIDED = {("plan", "decisions/cards"), ("plan", "decisions/cards/plan.yaml")}
 
 
 def planned(page):
-    view = page.collection.decisions.view()
-    return view.plan.plan, page.collection.decisions.dataset(), view.plan.file
+    found = page.collection.planned()
+    return found.plan, page.collection.decisions.dataset(), found.file
 
 
 def enter(page):
@@ -70,7 +70,7 @@ def in_background(name, action, page, **fields):
 
 def applied(page):
     planned(page)
-    return page.collection.decisions.apply(page.collection.decisions.view().plan, 10)
+    return page.collection.decisions.apply(page.collection.planned(), 10)
 
 
 def finished(page):

@@ -115,7 +115,7 @@ def test_value_of_another_plan_is_not_saved(tmp_path, browser, serve):
     is_saved(page)
     page.close()
     checked = CheckedValues(collection.built)
-    ((reading,),) = checked.readings(collection.decisions.view().plan.hash).values()
+    ((reading,),) = checked.readings(collection.planned().hash).values()
     assert (str(reading.value), reading.item) == ("1901", item)
 
 

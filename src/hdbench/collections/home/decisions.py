@@ -76,17 +76,6 @@ class DecisionView(Decided):
     control: ControlSample | None = None
 
     @property
-    def plan(self) -> FoundPlan:
-        """Return the plan.
-
-        Raises:
-            HdbenchError: there is none that can be used.
-        """
-        if self.found is None:
-            raise HdbenchError(self.problem or "nothing is planned yet")
-        return self.found
-
-    @property
     def seconds(self) -> float:
         """Return how many seconds a person takes for a value, as measured or assumed."""
         return (self.decision and self.decision.seconds) or SECONDS_PER_VALUE

@@ -150,7 +150,7 @@ class CollectionFolder:
             return progress
 
     def last_plan(self) -> FoundPlan | None:
-        """Return the plan that was made last.
+        """Return the plan that was made last, if there is one.
 
         Raises:
             HdbenchError: a plan cannot be used.
@@ -173,6 +173,16 @@ class CollectionFolder:
         if last and last.hash in applied:
             return last._replace(out=applied[last.hash], is_begun=True)
         return last
+
+    def planned(self) -> FoundPlan:
+        """Return the plan that was made last.
+
+        Raises:
+            HdbenchError: there is none, or a plan cannot be used.
+        """
+        if found := self.last_plan():
+            return found
+        raise HdbenchError("nothing is planned yet")
 
     def usable_plan(self) -> FoundPlan | None:
         """Return the plan that was made last; None if it cannot be used."""

@@ -51,8 +51,8 @@ _ENOUGH = 5
 
 def _value_page(collection: Collection, name: str, language: str | None) -> ValueCheck:
     """Open the values to read next for a person: of the plan, or of the control sample."""
-    view = collection.decisions.view()
-    path = view.plan.out / CONTROL if view.is_applied else view.plan.file
+    found, is_applied = collection.planned(), collection.decisions.view().is_applied
+    path = found.out / CONTROL if is_applied else found.file
     values = values_to_read(path, collection.built)
     if values is None:
         raise HdbenchError("{place}: has no values to read", place=path)
@@ -61,7 +61,7 @@ def _value_page(collection: Collection, name: str, language: str | None) -> Valu
 
 def _work_page(collection: Collection, name: str, language: str | None) -> WorkPage:
     """Open the work list for a person."""
-    work = AppliedWorkList(collection.decisions.view().plan.out / WORK_LIST, collection.built)
+    work = AppliedWorkList(collection.planned().out / WORK_LIST, collection.built)
     return WorkPage(collection.built, work, name, language)
 
 
@@ -203,25 +203,23 @@ def _percent(form: Mapping[str, str]) -> float:
 
 def _learn(visit: Visit) -> None:
     """Learn from the first values, and draw those to verify it."""
-    decisions = visit.collection.decisions
-    plan, _, file, *_ = decisions.view().plan
-    visit.collection.background.start(
-        _LEARNING, lambda: learn_once(plan, decisions.dataset(), file)
+    collection, found = visit.collection, visit.collection.planned()
+    collection.background.start(
+        _LEARNING, lambda: learn_once(found.plan, collection.decisions.dataset(), found.file)
     )
 
 
 def _apply(visit: Visit) -> None:
     """Accept the values, and list the others."""
     collection = visit.collection
-    plan, control = collection.decisions.view().plan, _number(visit.form, "control")
-    collection.background.start(_APPLYING, lambda: collection.decisions.apply(plan, control))
+    found, control = collection.planned(), _number(visit.form, "control")
+    collection.background.start(_APPLYING, lambda: collection.decisions.apply(found, control))
 
 
 def _signed_page(visit: Visit) -> Response:
     """Answer with the page of the decision, for the person who signs it."""
-    decisions = visit.collection.decisions
-    view = decisions.view()
-    decision = view.decision or decisions.deciding(view.plan).value
+    found, decisions = visit.collection.planned(), visit.collection.decisions
+    decision = decisions.view().decision or decisions.deciding(found).value
     if decision is None:
         raise HdbenchError("nothing is decided yet")
     language = language_of(visit.query.get("language"))

@@ -225,9 +225,9 @@ def _files(folder: Path) -> list[Path]:
 def _applied(collection: Collection) -> FoundPlan:
     """Return the plan that is applied."""
     view = collection.decisions.view()
-    if view.applied is None:
+    if view.applied is None or view.found is None:
         raise HdbenchError(view.problem or "nothing is accepted yet: decide first")
-    return view.plan
+    return view.found
 
 
 def _write(visit: Visit) -> None:

@@ -16,7 +16,6 @@ EDITOR = [
     ("GET", "/start", None),
     ("GET", "/search", None),
     ("GET", "/suggest", None),
-    ("GET", "/waiting", None),
     ("POST", "/leave", {}),
     ("GET", "/items/{n}", None),
     ("POST", "/items/{n}/change", CHANGE),

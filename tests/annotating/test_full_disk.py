@@ -7,8 +7,7 @@ from helpers.small_disk import FORMS, is_saved, small_disk
 from playwright.sync_api import expect
 
 from hdbench.collections.truth.editor import Editor
-from hdbench.collections.truth.event_files import NotSavedError
-from hdbench.collections.truth.readings import CheckedValues
+from hdbench.collections.truth.event_files import NotSavedError, People
 from hdbench.collections.truth.store import Store
 from hdbench.errors import HdbenchError
 
@@ -61,11 +60,11 @@ def test_every_change_that_was_saved_is_there_and_no_other(tmp_path, form):
 def test_every_saved_reading_is_kept_and_no_other(tmp_path, form):
     saved, refused = {}, 0
     with small_disk(tmp_path / "disk", form) as disk:
-        values = CheckedValues(disk.folder)
+        values = People(disk.folder)
 
         def add(made):
-            with values.people.writing("anna"):
-                values.people.append([made])
+            with values.writing("anna"):
+                values.append([made])
 
         for number in range(ROUNDS):
             disk.fill()
@@ -78,7 +77,7 @@ def test_every_saved_reading_is_kept_and_no_other(tmp_path, form):
             add(reading(f"d{number}", "anna", "there is room"))
             saved[f"d{number}"] = "there is room"
         assert refused > 10
-        for each in (values, CheckedValues(disk.folder)):
+        for each in (values, People(disk.folder)):
             found = each.readings(PLAN)
             assert {key.item: made.value for key, (made,) in found.items()} == saved
 

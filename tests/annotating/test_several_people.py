@@ -82,8 +82,6 @@ def test_work_of_others_is_neither_sent_nor_overwritable(tmp_path):
             assert answers[1].json()["state"]["status"] == "open"
             assert answers[2].json() == []
             assert answers[3].status_code == answers[8].status_code == 400
-            # What waits for whom is said as a number.
-            assert client.get("waiting").json() == {"ben": 1}
     assert truths(folder)["b1"] is None
     assert not any(each.by != "anna" for each in People(folder).of_kind(Change))
     with Store(folder, "anna") as store:

@@ -8,7 +8,8 @@ import random
 import sys
 from pathlib import Path
 
-from hdbench.collections.truth.store import StaleError, Store
+from hdbench.collections.truth.event_files import ChangedError
+from hdbench.collections.truth.store import Store
 
 
 def main(folder, annotator, seed):
@@ -21,7 +22,7 @@ def main(folder, annotator, seed):
             head = store.state(item).head["ground_truth"]
             try:
                 store.change(item, "ground_truth", field, to, after=head, how="blind")
-            except StaleError:  # the other one was faster
+            except ChangedError:  # the other one was faster
                 continue
             print("saved", json.dumps([item, field, to]), flush=True)
             if number % 7 == 0:

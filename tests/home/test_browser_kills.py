@@ -13,7 +13,7 @@ from playwright.sync_api import Error
 
 from hdbench.collections.home.collection import opened
 from hdbench.collections.trust.plan import PlanOptions
-from hdbench.collections.truth.readings import CheckedValues
+from hdbench.collections.truth.event_files import People
 
 pytestmark = pytest.mark.nightly
 
@@ -77,7 +77,7 @@ def test_values_that_were_read_are_there(tmp_path, use_until_killed):
 
     saved = use_until_killed(cards.folder, "check/anna/", use)
     plan = collection.decisions.view().found
-    checked = CheckedValues(collection.built)
+    checked = People(collection.built)
     readings = checked.readings(plan.hash)
     for item, field in saved:
         (reading,) = readings[item, field]

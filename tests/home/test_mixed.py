@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.collections.home.collection import opened
 from hdbench.collections.trust.plan import PlanOptions
-from hdbench.collections.truth.readings import CheckedValues
+from hdbench.collections.truth.event_files import People
 
 pytestmark = pytest.mark.slow
 
@@ -114,7 +114,7 @@ def test_value_of_another_plan_is_not_saved(tmp_path, browser, serve):
     page.keyboard.press("Enter")
     is_saved(page)
     page.close()
-    checked = CheckedValues(collection.built)
+    checked = People(collection.built)
     ((reading,),) = checked.readings(collection.planned().hash).values()
     assert (str(reading.value), reading.item) == ("1901", item)
 

@@ -12,8 +12,8 @@ from trust.collection import RUNS, Collection, truth
 from hdbench.collections.trust.delivery import finish
 from hdbench.collections.trust.folder import read_applied
 from hdbench.collections.trust.work_list import take_in
+from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import WorkedValue
-from hdbench.collections.truth.work_list import WorkedValues
 from hdbench.errors import HdbenchError
 
 pytestmark = pytest.mark.slow
@@ -103,7 +103,7 @@ def entered(collection):
 
 
 def worked(collection):
-    return dict(WorkedValues(collection.path, seal(collection)).current())
+    return dict(People(collection.path).worked(seal(collection)))
 
 
 @pytest.mark.parametrize("save", [save_csv, save_german, save_workbook])

@@ -10,8 +10,9 @@ from trust.collection import FIELDS, Collection, values
 
 from hdbench.collections.trust.folder import read_applied
 from hdbench.collections.trust.origins import doubtful_values
-from hdbench.collections.trust.work_list import AppliedWorkList, is_work_list
-from hdbench.collections.truth.work_list import Candidate, EntryField, WorkedValues
+from hdbench.collections.trust.work_list import AppliedWorkList
+from hdbench.collections.truth.event_files import People
+from hdbench.collections.truth.work_list import Candidate, EntryField
 from hdbench.errors import HdbenchError
 
 pytestmark = pytest.mark.slow
@@ -132,14 +133,6 @@ def test_what_a_ground_truth_answers_is_not_asked(made, opened):
     made.write_truths({})
 
 
-def test_only_a_list_beside_its_decision_is_one(made, tmp_path):
-    out = made.folder / "out"
-    assert is_work_list(out / "worklist.csv")
-    assert not is_work_list(out / "control.yaml")
-    (tmp_path / "worklist.csv").write_text("id\nc0001\n")
-    assert not is_work_list(tmp_path / "worklist.csv")
-
-
 def test_a_list_of_something_else_is_refused(made, opened):
     read = next(item for item, name in made.read if name == "shelfmark")
     for row, refused in (
@@ -176,5 +169,5 @@ def test_the_command_opens_the_page_for_a_list_in_its_folder(made):
         body = {"after": None, "place": 1}
         httpx.post(f"{served.url}values/{number}/read", json=body, timeout=120)
     seal = read_applied(path.parent).values_sha256
-    [line] = WorkedValues(made.path, seal).current().values()
+    [line] = People(made.path).worked(seal).values()
     assert (line.item, line.value, line.run, line.by) == (SCATTERED, "bbbb", "two", "me")

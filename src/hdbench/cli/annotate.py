@@ -1,15 +1,14 @@
 """Command with which people make and correct a ground truth."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from hdbench.cli.arguments import Annotator, Port
-from hdbench.cli.terminal import localized, page_language, say, say_notes
+from hdbench.cli.terminal import localized, page_language, say_notes
 from hdbench.collections.trust.blind_reading import values_to_read
-from hdbench.collections.trust.work_list import AppliedWorkList, is_work_list, read_listed
+from hdbench.collections.trust.work_list import AppliedWorkList
 from hdbench.collections.truth.choice_pages import AuditPage, WorkPage
 from hdbench.collections.truth.double import read_double
 from hdbench.collections.truth.editor import Editor
@@ -40,54 +39,32 @@ def command(
         drafts: A run whose answers can be filled in, to be corrected. Repeat it for a second one,
             to see where the models differ.
         only: A plan of hdbench trust plan or a control sample of hdbench trust apply: read its
-            values one by one, without --drafts. Or a work list of hdbench trust apply, in its
-            folder: decide its doubtful values, beside what each run says. Or the CSV file of
-            hdbench audit: look at its values again, beside what the models read. With a work list
-            elsewhere, or with --drafts: show these items only, in this order.
+            values one by one. Or a work list of hdbench trust apply, in its folder: decide its
+            doubtful values, beside what each run says. Or the CSV file of hdbench audit: look at
+            its values again, beside what the models read.
         double: Also read N items that everybody reads who gives this option, none seeing the
             others' entries, so that hdbench agreement can say how well people agree. The first
             one draws them among the items that nobody has started.
     """
     if double:
         read_double(folder, annotator, double)
-    values = values_to_read(only, folder) if only else None
-    if values is not None:
-        if drafts:
-            raise HdbenchError(
-                "{path}: a sample that is read blind: leave out --drafts, since people overlook "
-                "what a draft has wrong",
-                path=only,
-            )
-        serve_page(ValueCheck(folder, values, annotator, page_language()), port)
-        return
-    if only and not drafts and is_work_list(only):
-        work_list = AppliedWorkList(only, folder)
-        serve_page(WorkPage(folder, work_list, annotator, page_language()), port)
-        return
-    audited = read_audited(only) if only else None
-    if audited and not drafts:
-        serve_page(AuditPage(folder, annotator, page_language(), audited), port)
-        return
-    listed: Mapping[str, Sequence[str]] | None = None
-    if only:
-        listed = (
-            {item: [each.field for each in found] for item, found in audited.items()}
-            if audited
-            else read_listed(only)
+    page: Editor | ValuePage
+    if only is None:
+        page = Editor(folder, annotator, drafts or (), page_language())
+        say_notes(page.notes)
+    elif drafts:
+        raise HdbenchError(
+            "{path}: a list of single values: leave out --drafts, since people overlook what a "
+            "draft has wrong",
+            path=only,
         )
-    editor = Editor(folder, annotator, drafts or (), page_language(), listed)
-    say_notes(editor.notes)
-    if waiting := editor.waiting():
-        names = ", ".join(
-            localized("{name} ({count:,})", name=name, count=count)
-            for name, count in sorted(waiting.items())
-        )
-        say(
-            "note: assigned items have no ground truth yet, waiting for {names}",
-            names=names,
-            err=True,
-        )
-    serve_page(editor, port)
+    elif (values := values_to_read(only, folder)) is not None:
+        page = ValueCheck(folder, values, annotator, page_language())
+    elif (audited := read_audited(only)) is not None:
+        page = AuditPage(folder, annotator, page_language(), audited)
+    else:
+        page = WorkPage(folder, AppliedWorkList(only, folder), annotator, page_language())
+    serve_page(page, port)
 
 
 def serve_page(edited: Editor | ValuePage, port: int) -> None:

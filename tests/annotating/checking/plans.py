@@ -6,7 +6,7 @@ from pathlib import Path
 from annotating.checking.serving_plan import FilePlan
 from annotating.pages import ServedPage, ended
 
-from hdbench.collections.truth.readings import CheckedValues
+from hdbench.collections.truth.event_files import People
 
 SCRIPT = Path(__file__).with_name("serving_plan.py")
 
@@ -38,7 +38,7 @@ def serving_check(folder, plan, annotator="anna", *language):
 
 def read_by(folder, plan):
     """Item and field → what each person read of it, or could not read."""
-    readings = CheckedValues(folder).readings(FilePlan(plan).hash)
+    readings = People(folder).readings(FilePlan(plan).hash)
     return {
         tuple(key): {
             each.by: each.value if each.what == "value" else each.what for each in by_person

@@ -33,6 +33,8 @@ SHOWN = """(state) => {
   document.dispatchEvent(new Event("visibilitychange"));
 }"""
 
+REFUSED = "Failed to load resource: the server responded with a status of 400 (Bad Request)"
+
 
 @pytest.fixture
 def folder(tmp_path):
@@ -251,7 +253,8 @@ def test_the_page_is_accessible_and_german_is_complete(tmp_path, folder, visit, 
 
     fails = plan.with_name("fails")
     with serving_check(folder, plan, "ben") as bens, serving_check(folder, plan, "dora") as doras:
-        page, dora = visit(bens, width=width, color_scheme=scheme, language=language), visit(doras)
+        page = visit(bens, width=width, color_scheme=scheme, language=language, complains=[REFUSED])
+        dora = visit(doras)
         assert page.evaluate("document.documentElement.lang") == language[:2]
         look(page, "value")
         page.keyboard.press("Enter")
@@ -270,7 +273,6 @@ def test_the_page_is_accessible_and_german_is_complete(tmp_path, folder, visit, 
         read(dora, "Basel")
         page.locator("#unreadable").click()
         go_on = page.locator("#go-on")
-        expect(go_on).to_be_visible()
         look(page, "waiting")
         fails.touch()
         go_on.click()

@@ -11,7 +11,6 @@ from playwright.sync_api import expect
 from hdbench.collections.truth.choice_pages import AuditPage, SettlingPage, WorkPage
 from hdbench.collections.truth.event_files import ChangedError, People
 from hdbench.collections.truth.store import Store
-from hdbench.collections.truth.work_list import WorkedValues
 from hdbench.errors import HdbenchError
 from hdbench.report.audit.findings import FoundField
 
@@ -46,7 +45,7 @@ def decide(page, number, **body):
 
 
 def decided(folder):
-    current = WorkedValues(folder, WorkInMemory.seal).current()
+    current = People(folder).worked(WorkInMemory.seal)
     return {tuple(key): (each.value, each.how, each.run) for key, each in current.items()}
 
 

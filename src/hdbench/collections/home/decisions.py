@@ -41,9 +41,8 @@ from hdbench.collections.trust.outlook import (
     likely_shares,
 )
 from hdbench.collections.trust.plan import PlanOptions, make_plan, write_plan
+from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.reading_queue import ReadingStage
-from hdbench.collections.truth.readings import CheckedValues
-from hdbench.collections.truth.work_list import WorkedValues
 from hdbench.common.os_errors import write_errors
 from hdbench.common.writing import make_folder, refuse_links
 from hdbench.errors import HdbenchError, Message
@@ -91,7 +90,7 @@ class Decisions:
     def __init__(self, collection: CollectionFolder) -> None:
         self._collection = collection
         self._reading, self._kept = Lock(), Kept()
-        self._checked: CheckedValues | None = None
+        self._checked: People | None = None
 
     def view(self) -> DecisionView:
         """Return what the files say now."""
@@ -180,8 +179,8 @@ class Decisions:
 
     def _view(self, found: FoundPlan) -> DecisionView:
         if self._checked is None:
-            self._checked = CheckedValues(self._collection.built)
-        self._checked.people.refresh()
+            self._checked = People(self._collection.built)
+        self._checked.refresh()
         if found.is_begun and (found.out / APPLIED).is_file():
             return self._applied_view(found, self._checked)
         plan, learned = found.plan, learned_file(found.file)
@@ -202,7 +201,7 @@ class Decisions:
             stage=stage,
         )
 
-    def _applied_view(self, found: FoundPlan, checked: CheckedValues) -> DecisionView:
+    def _applied_view(self, found: FoundPlan, checked: People) -> DecisionView:
         out, built = found.out, self._collection.built
         files = [out / name for name in (APPLIED, DECISION, PLAN, CONTROL)]
         applied, decision, control, control_hash = self._kept.get(
@@ -212,7 +211,7 @@ class Decisions:
 
         def counted() -> Counter[str]:
             """Count, by field, the doubtful values that nobody has read or decided."""
-            worked = WorkedValues(built, applied.values_sha256).current()
+            worked = People(built).worked(applied.values_sha256)
             return Counter(
                 key.field for key in doubtful_values(out, self.dataset()) - worked.keys()
             )

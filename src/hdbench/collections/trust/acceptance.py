@@ -43,9 +43,9 @@ from hdbench.collections.trust.outcomes import outcomes_of
 from hdbench.collections.trust.plan import Plan
 from hdbench.collections.trust.runs import Judged, Runs, opened_runs
 from hdbench.collections.trust.work_list import as_cell, write_listed
+from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.reading_queue import ReadingStage
-from hdbench.collections.truth.readings import CheckedValues
 from hdbench.common.csv_and_excel import Row
 from hdbench.common.progress import progress
 from hdbench.common.regular_files import file_sha256
@@ -178,7 +178,7 @@ class _Lines:
         self._cuts = decision.cuts
         self._probabilities = learning.probabilities
         self._rows = {item: row for row, item in enumerate(benchmark.ids())}
-        checked = CheckedValues(benchmark.folder)
+        checked = People(benchmark.folder)
         readings = {
             key: lines
             for hash_ in (*plan.after, plan.hash())

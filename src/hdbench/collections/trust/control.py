@@ -31,9 +31,10 @@ from hdbench.collections.trust.plan import RIGHTS, Plan, Right
 from hdbench.collections.trust.runs import Judged, fields_called
 from hdbench.collections.trust.sample import CONTROL_DRAW, Pair
 from hdbench.collections.trust.seals import Sealed, Sha256, read_sealed, write_sealed
+from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.reading_queue import ReadingStage
-from hdbench.collections.truth.readings import CheckedValues, Settled
+from hdbench.collections.truth.readings import Settled
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.validation import Strict
 from hdbench.common.value_text import Case, text_of
@@ -224,7 +225,7 @@ def check_control(out: Path, benchmark: Benchmark) -> Controlled:
     check_whole(out, applied, control)
     ledger = Ledger(benchmark.folder)
     ledger.require("applied", plan.hash(), applied.hash(), out / APPLIED)
-    readings = CheckedValues(benchmark.folder).readings(control.hash())
+    readings = People(benchmark.folder).readings(control.hash())
     stage = ReadingStage("control", control.values, plan.case)
     outcomes = outcomes_of(stage, readings, benchmark, out / CONTROL)
     texts = _texts(out / VALUES, outcomes)

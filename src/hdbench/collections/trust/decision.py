@@ -49,9 +49,10 @@ from hdbench.collections.trust.outcomes import (
 from hdbench.collections.trust.plan import RIGHTS, Plan, Right, read_plan
 from hdbench.collections.trust.runs import Runs, opened_runs
 from hdbench.collections.trust.sample import EXAMPLE_DRAW
+from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.reading_queue import ReadingStage, mark_of
-from hdbench.collections.truth.readings import CheckedValues, Settled
+from hdbench.collections.truth.readings import Settled
 from hdbench.common.progress import tell
 from hdbench.common.value_text import Case, text_of
 from hdbench.errors import HdbenchError, Message
@@ -221,11 +222,11 @@ def decided(
 
 def _readings(plan: Plan, learned: Learned, ledger: Ledger, benchmark: Benchmark) -> Readings:
     """Return what people read for a plan: once it was decided, what they had read until then."""
-    checked, closed = CheckedValues(benchmark.folder), ledger.of("readings", plan.hash())
+    checked, closed = People(benchmark.folder), ledger.of("readings", plan.hash())
     if closed is None:
-        first = checked.readings_among(plan.hash(), learned.reading_ids)
+        first = checked.readings(plan.hash(), learned.reading_ids)
         return {**checked.readings(plan.hash()), **first}
-    found = checked.readings_among(plan.hash(), [*learned.reading_ids, *closed.readings])
+    found = checked.readings(plan.hash(), [*learned.reading_ids, *closed.readings])
     used = [line for key in learned.second_stage for line in found.get(key, ())]
     if readings_sha256(used) != closed.seal:
         raise HdbenchError(
@@ -251,7 +252,7 @@ def changed_since(plan: str, benchmark: Benchmark) -> Message | None:
     closed = Ledger(benchmark.folder).of("readings", plan)
     if closed is None:
         return None
-    readings = CheckedValues(benchmark.folder).readings(plan)
+    readings = People(benchmark.folder).readings(plan)
     now = {line.id for lines in readings.values() for line in lines if line.stage == "verify"}
     known = set(closed.readings)
     late = max(len(now - known), len(known - now))

@@ -45,9 +45,10 @@ from hdbench.collections.trust.probabilities import (
 from hdbench.collections.trust.runs import Runs, opened_runs
 from hdbench.collections.trust.sample import SECOND_DRAW, Pair, draw_first, draw_second
 from hdbench.collections.trust.seals import Sealed, Sha256, read_sealed, write_sealed
+from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.reading_queue import ReadingStage, mark_of
-from hdbench.collections.truth.readings import CheckedValues, Settled
+from hdbench.collections.truth.readings import Settled
 from hdbench.common.os_errors import read_errors, write_errors
 from hdbench.common.validation import Strict
 from hdbench.common.value_text import text_of
@@ -189,7 +190,7 @@ def learn(plan: Plan, benchmark: Benchmark, plan_file: Path) -> Learning:
         HdbenchError: values of the first stage are not read yet; the list of items, the runs or
             something else has changed since the plan was made.
     """
-    readings = CheckedValues(benchmark.folder).readings(plan.hash())
+    readings = People(benchmark.folder).readings(plan.hash())
     with opened(plan, benchmark, plan_file) as runs:
         described = _described(plan, benchmark, plan_file, readings, runs)
         found = fitted(described.values, described.scales, described.examples, described.source)
@@ -272,8 +273,8 @@ def learned_again(
         learned: what it has learned.
         probabilities: the probabilities that it has sealed.
     """
-    checked = CheckedValues(benchmark.folder)
-    readings = checked.readings_among(plan.hash(), learned.reading_ids)
+    checked = People(benchmark.folder)
+    readings = checked.readings(plan.hash(), learned.reading_ids)
     with opened(plan, benchmark, plan_file) as runs:
         described = _described(plan, benchmark, plan_file, readings, runs)
         sealed = Fitted(learned.intercept, learned.coefficients)

@@ -25,8 +25,7 @@ from hdbench.collections.trust.plan import Plan
 from hdbench.collections.trust.runs import fields_called
 from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import Change, ValueKey
-from hdbench.collections.truth.readings import CheckedValues, settled
-from hdbench.collections.truth.work_list import WorkedValues
+from hdbench.collections.truth.readings import settled
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.value_text import folded, text_of
 from hdbench.errors import HdbenchError
@@ -92,9 +91,7 @@ class ValueStates:
         check_whole(out, applied, control)
         self._add_readings(plan, benchmark, [*plan.after, plan.hash(), control.hash()])
         if is_worked:
-            for key, worked in (
-                WorkedValues(benchmark.folder, applied.values_sha256).current().items()
-            ):
+            for key, worked in People(benchmark.folder).worked(applied.values_sha256).items():
                 self._given[key].append(_Given(worked.at, "worked", worked.value))
 
     def of(self, item: str, fields: Mapping[str, Mapping[str, Any]]) -> ItemStates:
@@ -148,7 +145,7 @@ class ValueStates:
             )
 
     def _add_readings(self, plan: Plan, benchmark: Benchmark, hashes: Sequence[str]) -> None:
-        checked = CheckedValues(benchmark.folder)
+        checked = People(benchmark.folder)
         for hash_ in hashes:
             for key, readings in checked.readings(hash_).items():
                 outcome = settled(readings, plan.case)
@@ -233,7 +230,7 @@ def unread_control(out: Path, benchmark: Benchmark) -> int:
         benchmark: see `doubtful_values`.
     """
     control = read_control(out / CONTROL)
-    readings = CheckedValues(benchmark.folder).readings(control.hash())
+    readings = People(benchmark.folder).readings(control.hash())
     return sum(not readings.get(key) for key in control.values)
 
 

@@ -30,8 +30,9 @@ from hdbench.collections.trust.runs import (
 )
 from hdbench.collections.trust.sample import Pair, draw_first
 from hdbench.collections.trust.seals import Sealed, Sha256, read_sealed, write_sealed
-from hdbench.collections.truth.events import ValueKey
-from hdbench.collections.truth.readings import CheckedValues, settled
+from hdbench.collections.truth.event_files import People
+from hdbench.collections.truth.events import Reading, ValueKey
+from hdbench.collections.truth.readings import settled
 from hdbench.common.validation import Strict
 from hdbench.common.value_text import Case, text_of
 from hdbench.common.writing import refuse_links
@@ -66,9 +67,9 @@ def known_values(benchmark: Benchmark, fields: Sequence[str], case: Case) -> dic
         truth = metric.right_answer(item.reference(metric.protocol))
         for name, text in zip(fields, texts_of(truth, located), strict=True):
             known[ValueKey(item.id, name)] = text
-    checked = CheckedValues(benchmark.folder)
+    checked = People(benchmark.folder)
     ids, names = set(benchmark.ids()), set(fields)
-    for plan in sorted(checked.plans()):
+    for plan in sorted({each.plan for each in checked.of_kind(Reading)}):
         for key, readings in checked.readings(plan).items():
             outcome = settled(readings, case)
             if outcome.outcome == "value" and key.item in ids and key.field in names:
@@ -408,7 +409,7 @@ def _read_before(
     benchmark: Benchmark, plans: Collection[str], fields: Collection[str]
 ) -> list[Pair]:
     """Return the values that were read for earlier tries."""
-    checked, ids = CheckedValues(benchmark.folder), set(benchmark.ids())
+    checked, ids = People(benchmark.folder), set(benchmark.ids())
     read = {tuple(key) for plan in plans for key in checked.readings(plan)}
     return sorted((item, field) for item, field in read if item in ids and field in fields)
 

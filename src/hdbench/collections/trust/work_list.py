@@ -16,7 +16,6 @@ from hdbench.answers.tables import read_table
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.collections.trust.fields import schema_with_fields, value_of
 from hdbench.collections.trust.folder import (
-    APPLIED,
     BELOW,
     CHECK,
     LEFT_OUT,
@@ -31,10 +30,11 @@ from hdbench.collections.trust.folder import (
 )
 from hdbench.collections.trust.origins import ValueStates
 from hdbench.collections.trust.runs import Runs, opened_runs
+from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import ValueKey, WorkedValue, as_name, now
 from hdbench.collections.truth.form import form_of
 from hdbench.collections.truth.single_value import asked, typed_value
-from hdbench.collections.truth.work_list import Candidate, EntryField, Reason, WorkedValues
+from hdbench.collections.truth.work_list import Candidate, EntryField, Reason
 from hdbench.common.csv_and_excel import Row, csv_rows
 from hdbench.common.jsonio import parse_line, read_jsonl
 from hdbench.common.os_errors import read_errors
@@ -154,10 +154,10 @@ def take_in(table: Path, out: Path, benchmark: Benchmark, by: str) -> int:
             its field cannot have, or one that somebody else decided in another way.
     """
     by, seal = as_name(by), read_applied(out).values_sha256
-    worked = WorkedValues(benchmark.folder, seal)
-    with worked.people.writing(by):
-        worked.people.refresh()
-        reading = _Reading(out, benchmark, by, worked)
+    people = People(benchmark.folder)
+    with people.writing(by):
+        people.refresh()
+        reading = _Reading(out, benchmark, by, people.worked(seal))
         values = reading.values(_filled(table, benchmark))
         if reading.problems:
             for problem in reading.problems[:SHOWN]:
@@ -171,7 +171,7 @@ def take_in(table: Path, out: Path, benchmark: Benchmark, by: str) -> int:
         if not values:
             return 0
         at = now()
-        worked.people.append(
+        people.append(
             [
                 WorkedValue(
                     list=seal,
@@ -212,16 +212,17 @@ class _Reading:
         problems: the rows that do not fit, a line for each.
     """
 
-    def __init__(self, out: Path, benchmark: Benchmark, by: str, worked: WorkedValues) -> None:
+    def __init__(
+        self, out: Path, benchmark: Benchmark, by: str, worked: Mapping[ValueKey, WorkedValue]
+    ) -> None:
         self.problems: list[Message] = []
-        self._out, self._by, self._current = out, by, worked.current()
+        self._out, self._by, self._current = out, by, worked
         plan, _ = read_begun(out)
         applied = read_applied(out)
         check_values(out, applied)
         self._states = ValueStates(plan, benchmark, out, applied, is_worked=True)
-        schema = schema_with_fields(benchmark)
-        form = form_of(schema)
-        self._asked = {name: asked(form, schema, name) for name in plan.fields}
+        form = form_of(schema_with_fields(benchmark))
+        self._asked = {name: asked(form, name) for name in plan.fields}
 
     def values(self, filled: dict[ValueKey, list[_Filled]]) -> dict[ValueKey, Any]:
         """Return the values that are new; what does not fit goes to the problems."""
@@ -307,11 +308,6 @@ REASONS: Mapping[str, Reason] = {
 
 
 _ID = re.compile(rb'\{"id": ("(?:[^"\\]|\\.)*"), "fields": ')
-
-
-def is_work_list(path: Path) -> bool:
-    """Return whether a list of items lies in a folder of `hdbench trust apply`."""
-    return path.suffix.lower() == ".csv" and (path.parent / APPLIED).is_file()
 
 
 class _Place(NamedTuple):

@@ -12,16 +12,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from hdbench.answers.ids import match_ids
 from hdbench.benchmarks.provenance import AUDITED
-from hdbench.collections.truth.editor import in_collection
 from hdbench.collections.truth.event_files import ChangedError
 from hdbench.collections.truth.events import SETTLED, Change, ValueKey, WorkedValue, list_name, now
 from hdbench.collections.truth.fields import get, parse_field, with_value
 from hdbench.collections.truth.item_state import Conflict, ItemState
 from hdbench.collections.truth.single_value import typed_value
-from hdbench.collections.truth.store import StaleError, Store
+from hdbench.collections.truth.store import Store
 from hdbench.collections.truth.value_page import ValuePage
-from hdbench.collections.truth.work_list import Candidate, WorkedValues, WorkList
+from hdbench.collections.truth.work_list import Candidate, WorkList
 from hdbench.common.display.differences import marked
 from hdbench.common.validation import validate
 from hdbench.common.value_text import BETWEEN, text_of
@@ -67,7 +67,7 @@ class ChoicePage(ValuePage):
         """Save a decision.
 
         Raises:
-            StaleError: somebody decided it meanwhile.
+            ChangedError: somebody decided it meanwhile.
             HdbenchError: it cannot be saved.
         """
 
@@ -144,7 +144,7 @@ class ChoicePage(ValuePage):
         with self.lock:
             self.decided()  # what others decided since
             if body.get("after") != self.after(key):
-                raise ChangedError(self.state())
+                raise ChangedError("{item}: was decided in the meantime", item=key.item)
             if type(place) is int:
                 candidates, _ = self.shown(key)
                 if not 0 <= place < len(candidates):
@@ -152,12 +152,9 @@ class ChoicePage(ValuePage):
                 chosen = candidates[place]
                 made = {"how": "candidate", "value": chosen.value, "run": chosen.runs[0]}
             else:
-                value = self.typed(key.field, body.get("value"))
+                value = typed_value(body.get("value"), self.asks(key.field))
                 made = {"how": "nothing" if value is None else "typed", "value": value}
-            try:
-                self.save(key, body.get("after"), made)
-            except StaleError as error:
-                raise ChangedError(self.state()) from error
+            self.save(key, body.get("after"), made)
             return self.state(number)
 
 
@@ -174,7 +171,7 @@ class WorkPage(ChoicePage):
     def __init__(self, folder: Path, work: WorkList, person: str, language: str | None) -> None:
         values = [ValueKey(item, field) for item in work.items for field in work.doubtful(item)]
         super().__init__(folder, person, language, values)
-        self._work, self._worked = work, WorkedValues(folder, work.seal)
+        self._work = work
 
     def close(self) -> None:
         """Close the list."""
@@ -182,8 +179,8 @@ class WorkPage(ChoicePage):
 
     def decided(self) -> Mapping[ValueKey, WorkedValue]:
         """Return what was decided of the values, by anybody."""
-        self._worked.people.refresh()
-        return self._worked.current()
+        self.people.refresh()
+        return self.people.worked(self._work.seal)
 
     def shown(self, key: ValueKey) -> tuple[Sequence[Candidate], dict[str, Any]]:
         """Return what the runs say, why there is doubt, and the item's other values."""
@@ -202,12 +199,12 @@ class WorkPage(ChoicePage):
 
     def after(self, key: ValueKey) -> str | None:
         """Return the id of the last decision."""
-        made = self._worked.current().get(key)
+        made = self.people.worked(self._work.seal).get(key)
         return None if made is None else made.id
 
     def save(self, key: ValueKey, after: str | None, made: dict[str, Any]) -> None:
         """Save a decision."""
-        with self._worked.people.writing(self.person):
+        with self.people.writing(self.person):
             line = {
                 "list": self._work.seal,
                 "id": uuid.uuid4().hex,
@@ -216,7 +213,7 @@ class WorkPage(ChoicePage):
                 **key._asdict(),
                 **made,
             }
-            self._worked.people.append([validate(WorkedValue, line, self.folder)])
+            self.people.append([validate(WorkedValue, line, self.folder)])
 
 
 class TruthPage(ChoicePage):
@@ -334,7 +331,7 @@ class AuditPage(TruthPage):
     ) -> None:
         store = Store(folder, person)
         self._found: dict[ValueKey, list[FoundField]] = {}
-        for item, fields in in_collection(audited, store.items, folder).items():
+        for item, fields in _in_collection(audited, store.items, folder).items():
             for each in fields:
                 key = ValueKey(item, each.field.partition("[")[0])
                 self._found.setdefault(key, []).append(each)
@@ -391,6 +388,27 @@ class AuditPage(TruthPage):
                 value = typed_value(each.read, asks["entry"] if path.endswith("]") else asks)
                 record = with_value(record, parse_field(path), value)
         return record
+
+
+def _in_collection(
+    audited: Mapping[str, Sequence[FoundField]], items: Sequence[str], folder: Path
+) -> dict[str, Sequence[FoundField]]:
+    """Return the collection's id → what an audit found, in its order.
+
+    Ids may differ as they do in answers: spreadsheet programs drop leading zeros.
+    """
+    matched = match_ids(audited, items)
+    if matched.unknown:
+        raise HdbenchError(
+            "{place}: has no item {item!r}, which is on the list ({unknown:,} of {of:,} "
+            "are not there): is it for another folder?",
+            place=folder,
+            item=matched.unknown[0],
+            unknown=len(matched.unknown),
+            of=len(audited),
+        )
+    own = {listed: item for item, listed in matched.ids.items()}
+    return {own.get(listed, listed): fields for listed, fields in audited.items()}
 
 
 _PLACE = re.compile(r"\[\d*\]")

@@ -1,15 +1,14 @@
 """The collection that is open in the editor, read and changed by its page."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from threading import Lock, Timer
+from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
 from hdbench.answers.answers import Answers
 from hdbench.answers.field_paths import field_paths
 from hdbench.answers.files import open_container
-from hdbench.answers.ids import match_ids
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.provenance import BLIND, DRAFT, IMPORTED
 from hdbench.collections.truth.events import SETTLED, WHATS, list_name
@@ -78,9 +77,6 @@ def read_drafts(
 
 SCHEMA = "answer.schema.json"
 
-FLUSH_AFTER = 2.0
-"""Number of seconds after the last change until the metadata.jsonl is written."""
-
 _Value = TypeVar("_Value")
 
 _SHOWN = ("record", "status", "comment", "how", "by", "head", "stage")
@@ -97,15 +93,12 @@ class Editor:
         annotator: the name of the person who makes the changes.
         drafts: runs whose answers can be filled in.
         language: the page's language; None for the browser's.
-        only: id → the fields to look at: only these items are shown, in this order; None for all
-            items.
 
     Attributes:
         lists: the names of the lists that the numbers of requests stand for.
 
     Raises:
-        HdbenchError: the collection, a run or the name cannot be used, or the collection does not
-            have one of the items.
+        HdbenchError: the collection, a run or the name cannot be used.
     """
 
     def __init__(
@@ -114,7 +107,6 @@ class Editor:
         annotator: str,
         drafts: Sequence[Path] = (),
         language: str | None = None,
-        only: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         check_collection(folder)
         schema = AnswerSchema.load(folder / SCHEMA)
@@ -128,15 +120,12 @@ class Editor:
         self._annotator = self._store.person
         try:
             self._drafts = read_drafts(drafts, self._store.items, str(folder), schema)
-            self._look_at = {} if only is None else in_collection(only, self._store.items, folder)
-            self._items = self._store.items if only is None else list(self._look_at)
         except BaseException:
             self._store.close()
             raise
-        self.lists = [list_name(self._items)]
+        self.lists = [list_name(self._store.items)]
         self._suggestions: Suggestions | None = None
         self._lock = Lock()
-        self._timer: Timer | None = None
 
     @property
     def notes(self) -> list[str]:
@@ -146,13 +135,12 @@ class Editor:
     def close(self) -> None:
         """Write all pending changes, and let others open the collection."""
         with self._lock:
-            self._stop_timer()
             self._store.close()
 
     def start(self) -> dict[str, Any]:
         """Return the data that the page loads once: form, texts, and all items with status."""
         with self._lock:
-            states = self._store.states(self._items)
+            states = self._store.states()
             return {
                 "name": self._name,
                 "annotator": self._annotator,
@@ -182,7 +170,6 @@ class Editor:
         return {
             "state": as_json(state),
             "blind": is_blind,
-            "look_at": self._look_at.get(item, ()),
             **self._media.shown(item),
         }
 
@@ -198,7 +185,7 @@ class Editor:
         """Make a change, and return the item's state once it is saved.
 
         Raises:
-            StaleError: somebody else changed the item first.
+            ChangedError: somebody else changed the item first.
             HdbenchError: the change cannot be made.
         """
         item = self._id(number)
@@ -212,8 +199,15 @@ class Editor:
             self._store.change(item, what, field, to, after=_after(body), how=how)
             if self._suggestions and what == "ground_truth":
                 self._suggestions.add(to, field)
-            self._changed(what)
+            if what == "status":
+                with suppress(HdbenchError):  # the change is saved: it was not refused
+                    self._store.flush(wait=False)
             return as_json(self._store.state(item))  # by now it may have settled itself
+
+    def now(self, number: int) -> dict[str, Any]:
+        """Return the state of an item, when somebody else changed it first."""
+        with self._lock:
+            return as_json(self._store.state(self._id(number)))
 
     def undo(self, number: int) -> dict[str, Any]:
         """Undo the annotator's last change of an item.
@@ -223,9 +217,7 @@ class Editor:
         """
         item = self._id(number)
         with self._lock:
-            state = self._store.undo(item)
-            self._changed("ground_truth")
-        return as_json(state)
+            return as_json(self._store.undo(item))
 
     def drafts(self, number: int) -> list[dict[str, Any]]:
         """Return the answers of all models.
@@ -245,7 +237,7 @@ class Editor:
         """Make a model's answer the ground truth, to be corrected.
 
         Raises:
-            StaleError: somebody else changed the item first.
+            ChangedError: somebody else changed the item first.
             HdbenchError: the model gave none, or the item is annotated without a draft.
         """
         item = self._id(number)
@@ -264,7 +256,6 @@ class Editor:
                 how=f"{DRAFT}{draft.run}",
                 model=draft.model,
             )
-            self._changed("ground_truth")
         return as_json(state)
 
     def suggested(self, field: str, typed: str) -> list[Suggested]:
@@ -280,13 +271,8 @@ class Editor:
         """Return the items whose id, comment or values contain a text."""
         wanted = wanted.casefold()
         with self._lock:
-            states = self._store.states(self._items)
+            states = self._store.states()
         return [number for number, state in enumerate(states) if wanted in _searched(state)]
-
-    def waiting(self) -> dict[str, int]:
-        """Return person → the number of assigned items that wait for them."""
-        with self._lock:
-            return self._store.waiting()
 
     def leave(self) -> None:
         """Bring the metadata.jsonl up to date when an item is left.
@@ -294,11 +280,11 @@ class Editor:
         Raises:
             HdbenchError: it cannot be written.
         """
-        with self._lock:
-            self._write()
+        with self._lock, suppress(TakenError):  # then later: no request waits
+            self._store.flush(wait=False)
 
     def _id(self, number: Any) -> str:
-        return _at(self._items, number, Message("there is no such item"))
+        return _at(self._store.items, number, Message("there is no such item"))
 
     def _check_drafted(self, item: str) -> None:
         if self._store.readers(item):
@@ -310,39 +296,6 @@ class Editor:
         if what != "ground_truth" or state.record is None:
             return BLIND
         return state.made.how if state.made else IMPORTED
-
-    def _changed(self, what: str) -> None:
-        """Write the metadata.jsonl now or soon; the change itself is already saved."""
-        if what == "status":
-            with suppress(HdbenchError):  # the change is saved: it was not refused
-                self._write()
-                return
-        self._write_soon()
-
-    def _write(self) -> None:
-        """Write the metadata.jsonl; later if another process is writing it, so no request waits."""
-        self._stop_timer()
-        try:
-            self._store.flush(wait=False)
-        except TakenError:
-            self._write_soon()
-
-    def _write_soon(self) -> None:
-        self._stop_timer()
-        self._timer = Timer(FLUSH_AFTER, self._flush)
-        self._timer.daemon = True
-        self._timer.start()
-
-    def _flush(self) -> None:
-        # If it cannot be written now, closing tries again and raises the error.
-        with self._lock, suppress(HdbenchError):
-            if self._timer:  # otherwise an item was left or all was closed while this waited
-                self._write()
-
-    def _stop_timer(self) -> None:
-        if self._timer:
-            self._timer.cancel()
-            self._timer = None
 
 
 def as_json(state: ItemState) -> dict[str, Any]:
@@ -361,27 +314,6 @@ def as_json(state: ItemState) -> dict[str, Any]:
         for conflict in state.conflicts
     ]
     return data
-
-
-def in_collection(
-    only: Mapping[str, Sequence[_Value]], items: Sequence[str], folder: Path
-) -> dict[str, Sequence[_Value]]:
-    """Return the collection's id → what is on a list of it, in the list's order.
-
-    Ids may differ as they do in answers: spreadsheet programs drop leading zeros.
-    """
-    matched = match_ids(only, items)
-    if matched.unknown:
-        raise HdbenchError(
-            "{place}: has no item {item!r}, which is on the list ({unknown:,} of {of:,} "
-            "are not there): is it for another folder?",
-            place=folder,
-            item=matched.unknown[0],
-            unknown=len(matched.unknown),
-            of=len(only),
-        )
-    own = {listed: item for item, listed in matched.ids.items()}
-    return {own.get(listed, listed): fields for listed, fields in only.items()}
 
 
 def _at(sequence: Sequence[_Value], number: Any, missing: Message) -> _Value:

@@ -7,22 +7,32 @@ copying that person's file here.
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from filelock import Timeout
 
 from hdbench.benchmarks.benchmark import PEOPLE
-from hdbench.collections.truth.events import KINDS, Change, Double, Event, Found, Undo
+from hdbench.collections.truth.events import (
+    KINDS,
+    Change,
+    Double,
+    Event,
+    Found,
+    Reading,
+    Undo,
+    ValueKey,
+    WorkedValue,
+)
 from hdbench.common.bounds import MAX_PEOPLE_LINE
 from hdbench.common.jsonio import SPELLED, parse_line, spelled_json
 from hdbench.common.os_errors import read_errors
 from hdbench.common.regular_files import open_regular, read_at_most
 from hdbench.common.validation import validate
 from hdbench.common.writing import append, lock, make_folder, refuse_links, write_whole
-from hdbench.errors import HdbenchError, Message, write_reason
+from hdbench.errors import HdbenchError, write_reason
 
 SUFFIX = ".jsonl"
 
@@ -38,15 +48,7 @@ class NotSavedError(HdbenchError):
 
 
 class ChangedError(HdbenchError):
-    """Another window of the same person changed something first.
-
-    Args:
-        state: its current state.
-    """
-
-    def __init__(self, state: dict[str, Any]) -> None:
-        super().__init__(Message("changed in another window"))
-        self.state = state
+    """Somebody, or another window of the same person, changed something first."""
 
 
 @contextmanager
@@ -134,6 +136,32 @@ class People:
             if (change.by, change.number) not in undone
         )
         return sorted(changes, key=lambda change: (change.at, change.by, change.number))
+
+    def readings(
+        self, plan: str, ids: Collection[str] | None = None
+    ) -> Mapping[ValueKey, tuple[Reading, ...]]:
+        """Return the last reading of each person and turn, in their first order, by value.
+
+        Args:
+            plan: the hash of the plan.
+            ids: the ids of the readings that count, as it was at a time; None for all.
+        """
+        known = None if ids is None else frozenset(ids)
+        by_value: defaultdict[ValueKey, dict[tuple[str, int], Reading]] = defaultdict(dict)
+        for each in sorted(self.of_kind(Reading), key=lambda each: (each.at, each.by)):
+            if each.plan == plan and (known is None or each.id in known):
+                by_value[each.key][each.by, each.turn] = each
+        return {key: tuple(by_turn.values()) for key, by_turn in by_value.items()}
+
+    def worked(self, list_: str) -> Mapping[ValueKey, WorkedValue]:
+        """Return the last decision on each value of a work list, whoever made it.
+
+        Args:
+            list_: sha256 of the values that the list is about.
+        """
+        lines = [line for line in self.of_kind(WorkedValue) if line.list == list_]
+        lines.sort(key=lambda line: (line.at, line.by, line.number))
+        return {line.key: line for line in lines}
 
     def items(self) -> set[str]:
         """Return the items that anybody changed."""

@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from hdbench.answers.field_paths import field_paths
-from hdbench.answers.schema import AnswerSchema, choices_of, types_of
+from hdbench.answers.schema import AnswerSchema, choices_of, parts_of, types_of
 from hdbench.benchmarks.titles import title_of
 from hdbench.common.texts import LANGUAGES
 
 LONG = frozenset({"text", "transcription", "abstract", "note", "notes", "comment"})
 """Names of fields whose texts usually have several lines."""
+
+TOLD = ("description", "pattern", "format")
+"""Keys of a schema that say which form a value has."""
 
 
 def form_of(schema: AnswerSchema) -> dict[str, Any]:
@@ -17,8 +20,8 @@ def form_of(schema: AnswerSchema) -> dict[str, Any]:
 
     A field has its `name`, a `label` for each language, its `kind` (`text`, `integer`, `number`,
     `boolean`, `choice`, `object`, `list` or `any`), its value when it is `empty`, and depending on
-    its kind `choices`, `fields`, or the `item` of a list. Required fields are marked: a new record
-    has all of them, empty.
+    its kind `choices`, `fields`, or the `item` of a list; and what the schema says of its form, see
+    `TOLD`. Required fields are marked: a new record has all of them, empty.
 
     Args:
         schema: the form of the answers.
@@ -42,9 +45,18 @@ def form_of(schema: AnswerSchema) -> dict[str, Any]:
 
 def _fields(properties: Mapping[str, Any], required: frozenset[str]) -> list[dict[str, Any]]:
     return [
-        {**_field(name, schema), "required": name in required}
+        {**_field(name, schema), **_told(schema), "required": name in required}
         for name, schema in properties.items()
     ]
+
+
+def _told(schema: Any) -> dict[str, str]:
+    """Return what a schema says of a field's form, or of that of a list's values."""
+    told: dict[str, str] = {}
+    for path, part in parts_of(schema):
+        if path in {(), ("[]",)} and isinstance(part, dict):
+            told = {key: part[key] for key in TOLD if isinstance(part.get(key), str)} | told
+    return told
 
 
 def _object(name: str, labels: Mapping[str, str], fields: list[dict[str, Any]]) -> dict[str, Any]:

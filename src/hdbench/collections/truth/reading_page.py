@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
-from threading import Thread
+from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
 from hdbench.collections.truth.event_files import ChangedError
@@ -14,10 +14,10 @@ from hdbench.collections.truth.reading_queue import (
     offered,
     waits_for_others,
 )
-from hdbench.collections.truth.readings import CheckedValues
+from hdbench.collections.truth.single_value import typed_value
 from hdbench.collections.truth.value_page import ValuePage
 from hdbench.common.validation import validate
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError
 
 
 class CheckedPlan(Protocol):
@@ -93,11 +93,11 @@ class ValueCheck(ValuePage):
     ) -> None:
         super().__init__(folder, annotator, language)
         self._plan = plan
-        self._values = CheckedValues(folder)
         self._stages: list[ReadingStage] = []
         self._readings: Readings = {}
-        self._advancing = Thread()
-        self._problem: str = ""
+        self._places: list[_Place] = []  # by number
+        self._numbers: dict[_Place, int] = {}
+        self._advancing = Lock()
         self._refresh()
 
     @property
@@ -147,16 +147,16 @@ class ValueCheck(ValuePage):
         """
         seconds = _seconds(body.get("seconds"))
         self._plan.check_open()
-        with self.lock, self._values.people.writing(self.person):
+        with self.lock, self.people.writing(self.person):
             self._refresh()
-            stage, key, turn = self._place(number)
+            stage, key, turn = place = self._place(number)
             own = self._own_of(key, turn)
             is_over = stage < len(self._stages) - 1 or self._own_of(key, turn + 1)
-            if is_over or body.get("after") != (own and own.id) or not self._may(number, turn, own):
-                raise ChangedError(self._state())
+            if is_over or body.get("after") != (own and own.id) or not self._may(place, own):
+                raise ChangedError("{item}: was read in the meantime", item=key.item)
             value = None
             if body.get("what") == "value":
-                value = self.typed(key.field, body.get("value"))
+                value = typed_value(body.get("value"), self.asks(key.field))
             made = {
                 "id": uuid.uuid4().hex,
                 "plan": self._plan.hash,
@@ -169,42 +169,31 @@ class ValueCheck(ValuePage):
                 "seconds": seconds,
                 "turn": turn,
             }
-            self._values.people.append([validate(Reading, made, self.folder)])
+            self.people.append([validate(Reading, made, self.folder)])
             self._refresh()
             return self._state()
 
     def go_on(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Begin to draw the next stage if this one is still the last, and return the state.
+        """Draw the next stage if this one is still the last, and return the state.
 
         Raises:
-            HdbenchError: there are values that nobody has read.
+            HdbenchError: there are values that nobody has read, or it cannot be drawn.
         """
-        with self.lock:
-            self._refresh()
-            stage = len(self._stages) - 1
-            if body.get("stage") == stage and not self._is_last(stage):
+        with self._advancing:
+            with self.lock:
+                self._refresh()
+                stage = len(self._stages) - 1
+                if body.get("stage") != stage or self._is_last(stage):
+                    return self._state()
                 if self._stages[stage].to_read(self._readings):
                     raise HdbenchError("there are values that nobody has read")
-                if not self._advancing.is_alive():
-                    self._advancing = Thread(target=self._advance, daemon=True)
-                    self._advancing.start()
-                return self._state() | {"phase": "advancing"}
-            return self._state()
-
-    def _advance(self) -> None:
-        # In case of an error that nobody expects, which Python prints.
-        self._problem = Message("it ended with an error: see the terminal")
-        try:
             self._plan.advance()
-        except HdbenchError as error:
-            self._problem = error.message
-        else:
-            self._problem = ""
+        return self.state()
 
     def _refresh(self) -> None:
         """Read what others have read and drawn."""
-        self._values.people.refresh()
-        self._readings = self._values.readings(self._plan.hash)
+        self.people.refresh()
+        self._readings = self.people.readings(self._plan.hash)
         stages = self._plan.stages()
         for stage in stages[len(self._stages) :]:
             for key in stage.values:
@@ -212,16 +201,23 @@ class ValueCheck(ValuePage):
                     raise HdbenchError(
                         "{item}: {folder} has no such item", item=key.item, folder=self.folder
                     )
-        self._stages = list(stages)
+        if len(stages) > len(self._stages):
+            self._stages = list(stages)
+            self._places = [
+                _Place(number, key, turn)
+                for number, stage in enumerate(stages)
+                for turn in range(1, stage.turns + 1)
+                for key in stage.values
+            ]
+            self._numbers = {place: number for number, place in enumerate(self._places)}
 
     def _state(self) -> dict[str, Any]:
         stage = len(self._stages) - 1
         values, readings = self._stages[stage], self._readings
         mine = self._mine(stage)
         left = offered(values, readings, self.person)
-        numbers = [self._number(position) for position in left]
+        next_ = [self._next_place(position) for position in left]
         waiting = 0 if left else waits_for_others(values, readings)
-        is_advancing = self._advancing.is_alive()
         return {
             "phase": self._phase(stage, left, waiting),
             "stage": stage,
@@ -229,11 +225,10 @@ class ValueCheck(ValuePage):
             "stages": stage + 1 if self._is_last(stage) else stage + 2,
             "place": len(mine) + 1,
             # Were those counted that come again, it would show which readings are contradicted.
-            "all": len(mine) + max(bool(left), sum(self._is_first(number) for number in numbers)),
-            "next": numbers[:2],
+            "all": len(mine) + max(bool(left), sum(place.turn == 1 for place in next_)),
+            "next": [self._numbers[place] for place in next_[:2]],
             "last": mine[-1] if mine else None,
             "waiting": waiting,
-            "problem": "" if is_advancing else self._problem,
         }
 
     def _phase(self, stage: int, left: Sequence[int], waiting: int) -> str:
@@ -241,8 +236,6 @@ class ValueCheck(ValuePage):
             return "reading"
         if self._is_last(stage):
             return "done"
-        if self._advancing.is_alive():
-            return "advancing"
         return "waiting" if waiting else "ready"
 
     def _is_last(self, stage: int) -> bool:
@@ -250,12 +243,10 @@ class ValueCheck(ValuePage):
 
     def _mine(self, stage: int) -> list[int]:
         """Return the numbers of the values of a stage that this person has read, in that order."""
-        readings, first = self._readings, self._number_of_first(stage)
-        values = self._stages[stage].values
         mine = [
-            (reading.at, first + (reading.turn - 1) * len(values) + position)
-            for position, key in enumerate(values)
-            for reading in readings.get(key, ())
+            (reading.at, self._numbers[_Place(stage, key, reading.turn)])
+            for key in self._stages[stage].values
+            for reading in self._readings.get(key, ())
             if reading.by == self.person
         ]
         return [number for _, number in sorted(mine)]
@@ -265,34 +256,21 @@ class ValueCheck(ValuePage):
         readings = self._readings.get(key, ())
         return next((reading for reading in readings if (reading.by, reading.turn) == who), None)
 
-    def _may(self, number: int, turn: int, own: Reading | None) -> bool:
+    def _may(self, place: _Place, own: Reading | None) -> bool:
         """Return whether a value may be read this time: again only where it is offered."""
-        if own or turn == 1:
-            return True
         left = offered(self._stages[-1], self._readings, self.person)
-        return number in map(self._number, left)
+        return bool(own) or place.turn == 1 or place in map(self._next_place, left)
 
-    def _number_of_first(self, stage: int) -> int:
-        return sum(len(earlier.values) * earlier.turns for earlier in self._stages[:stage])
-
-    def _number(self, position: int) -> int:
-        """Return the number of a value of the last stage, for its next turn."""
-        values = self._stages[-1].values
-        by = [reading.by for reading in self._readings.get(values[position], ())]
-        turn = by.count(self.person)
-        return self._number_of_first(len(self._stages) - 1) + turn * len(values) + position
-
-    def _is_first(self, number: int) -> bool:
-        return self._place(number).turn == 1
+    def _next_place(self, position: int) -> _Place:
+        """Return the place of a value of the last stage, for its next turn."""
+        key = self._stages[-1].values[position]
+        by = [reading.by for reading in self._readings.get(key, ())]
+        return _Place(len(self._stages) - 1, key, by.count(self.person) + 1)
 
     def _place(self, number: int) -> _Place:
-        rest = number
-        for place, stage in enumerate(self._stages):
-            values = stage.values
-            if rest < len(values) * stage.turns:
-                return _Place(place, values[rest % len(values)], rest // len(values) + 1)
-            rest -= len(values) * stage.turns
-        raise HdbenchError("value {number} does not exist", number=number + 1)
+        if not 0 <= number < len(self._places):
+            raise HdbenchError("value {number} does not exist", number=number + 1)
+        return self._places[number]
 
 
 def _seconds(given: Any) -> float:

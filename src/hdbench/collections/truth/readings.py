@@ -1,64 +1,10 @@
-"""The values that people read from the images, and what their readings add up to."""
+"""What people's readings of a value add up to."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
-from hdbench.collections.truth.event_files import People
-from hdbench.collections.truth.events import Reading, ValueKey
+from hdbench.collections.truth.events import Reading
 from hdbench.common.value_text import Case, folded, text_of
-
-
-class CheckedValues:
-    """All readings in a folder that are on disk.
-
-    Args:
-        folder: the collection or the dataset.
-
-    Attributes:
-        people: what people did there.
-
-    Raises:
-        HdbenchError: what people did cannot be used.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.people = People(folder)
-
-    def readings(self, plan: str) -> Mapping[ValueKey, tuple[Reading, ...]]:
-        """Return the last reading of each person and turn, in their first order, by value.
-
-        Args:
-            plan: the hash of the plan.
-        """
-        return _last_of_each(self._of_plan(plan))
-
-    def readings_among(
-        self, plan: str, ids: Collection[str]
-    ) -> Mapping[ValueKey, tuple[Reading, ...]]:
-        """Return the same of those readings alone that have one of the ids: as it was at a time.
-
-        Args:
-            plan: the hash of the plan.
-            ids: the ids of the readings.
-        """
-        known = frozenset(ids)
-        return _last_of_each(line for line in self._of_plan(plan) if line.id in known)
-
-    def plans(self) -> set[str]:
-        """Return the hashes of the plans that there are readings for."""
-        return {reading.plan for reading in self.people.of_kind(Reading)}
-
-    def _of_plan(self, plan: str) -> list[Reading]:
-        readings = (each for each in self.people.of_kind(Reading) if each.plan == plan)
-        return sorted(readings, key=lambda each: (each.at, each.by))
-
-
-def _last_of_each(readings: Iterable[Reading]) -> dict[ValueKey, tuple[Reading, ...]]:
-    by_value: dict[ValueKey, dict[tuple[str, int], Reading]] = {}
-    for reading in readings:
-        by_value.setdefault(reading.key, {})[reading.by, reading.turn] = reading
-    return {key: tuple(by_turn.values()) for key, by_turn in by_value.items()}
 
 
 class Settled(NamedTuple):

@@ -18,9 +18,8 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from hdbench.collections.truth.editor import Editor, as_json
+from hdbench.collections.truth.editor import Editor
 from hdbench.collections.truth.event_files import ChangedError, NotSavedError
-from hdbench.collections.truth.store import StaleError
 from hdbench.collections.truth.value_page import ValuePage
 from hdbench.common.display.routes import shared_routes
 from hdbench.common.jsonio import SPELLED, json_reason, parse_json, spelled_json
@@ -101,7 +100,6 @@ def _editor_routes(editor: Editor, route: Callable[..., Route]) -> list[Route]:
     return [
         route("/search", lambda request, _: editor.search(*_query(request, "q"))),
         route("/suggest", lambda request, _: editor.suggested(*_query(request, "field", "typed"))),
-        route("/waiting", lambda *_: editor.waiting()),
         route("/leave", lambda *_: editor.leave(), "POST"),
         route("/items/{n:number}", _of(editor.item)),
         route("/items/{n:number}/change", _with(editor.change), "POST"),
@@ -132,15 +130,14 @@ async def _answered(edited: Edited, answer: Answer, request: Request) -> Respons
                 "what this page lists has been replaced: copy what you typed, and load the page "
                 "again"
             )
-        return _localized(answer(request, body), request)
+        try:
+            return _localized(answer(request, body), request)
+        except ChangedError:
+            return {"stale": edited.now(_number(request))}
 
     try:
         body = await _body(request) if request.method == "POST" else {}
         return _json(await to_thread.run_sync(answered, body))
-    except StaleError as error:
-        return _json({"stale": as_json(error.state)})
-    except ChangedError as error:
-        return _json({"stale": _localized(error.state, request)})
     except HdbenchError as error:
         # The page tries again if the change is not saved.
         status = NOT_SAVED if isinstance(error, NotSavedError) else 400

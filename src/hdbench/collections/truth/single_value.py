@@ -5,8 +5,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from hdbench.answers.schema import AnswerSchema, parts_of
 from hdbench.benchmarks.titles import BETWEEN
+from hdbench.collections.truth.form import TOLD
 from hdbench.common.bounds import MAX_READING
 from hdbench.common.jsonio import json_reason, parse_json
 from hdbench.common.texts import LANGUAGES
@@ -20,9 +20,6 @@ _ENTERED_IN_FORM = ("object", "list", "any")
 
 _BETWEEN = re.compile(r"\n|;\s")
 """Between the values of a list, as they are entered."""
-
-_TOLD = ("description", "pattern", "format")
-"""Keys of a schema that say which form a value has."""
 
 _NUMBER = re.compile(
     r"\s*\+?(?P<sign>-?)0*(?P<digits>(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?)\s*"
@@ -61,15 +58,17 @@ def _entered_as(node: dict[str, Any] | None) -> dict[str, Any]:
     }
 
 
-def asked(form: dict[str, Any], schema: AnswerSchema, path: str) -> dict[str, Any]:
+def asked(form: dict[str, Any], path: str) -> dict[str, Any]:
     """Return what a field is called in each language, and what can be entered.
 
     `in_form` says that it can be entered in the form of its record alone.
+
+    Args:
+        form: the form of a record, see `form_of`.
+        path: the field's path.
     """
-    steps = path.split(".")
-    node, label = _node_at(form, steps)
-    found = _schema_at(schema, steps)
-    told = {"label": label, **{key: found.get(key) for key in _TOLD}, **_entered_as(node)}
+    node, label = _node_at(form, path.split("."))
+    told = {"label": label, **{key: (node or {}).get(key) for key in TOLD}, **_entered_as(node)}
     if node and node["kind"] == "list":
         told |= {"kind": "list", "entry": _entered_as(node["item"])}
     inner = node and node.get("item", node)
@@ -125,16 +124,3 @@ def typed_value(value: Any, field: dict[str, Any]) -> Any:
 def _as_option(choice: Any) -> str:
     """Return the text that a choice has in the page."""
     return choice if isinstance(choice, str) else json.dumps(choice)
-
-
-def _schema_at(schema: AnswerSchema, steps: Sequence[str]) -> dict[str, Any]:
-    """Return the schema of a field, with what those of its list's values say; empty without one."""
-    parts = [part for form in schema.alternatives for part in parts_of(form)]
-    paths = (tuple(steps), (*steps, "[]"))
-    described = [
-        part for path in paths for at, part in parts if at == path and isinstance(part, dict)
-    ]
-    return {
-        key: next((part[key] for part in described if isinstance(part.get(key), str)), None)
-        for key in _TOLD
-    }

@@ -1,7 +1,6 @@
 """The ground truths of a folder as one person edits them: the store behind the editor."""
 
 import threading
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -9,27 +8,14 @@ from pathlib import Path
 from typing import Any, Self
 
 from hdbench.benchmarks.provenance import IMPORTED
-from hdbench.collections.truth.double import waiting_for
-from hdbench.collections.truth.event_files import People
+from hdbench.collections.truth.event_files import ChangedError, People
 from hdbench.collections.truth.events import Change, Event, Found, Undo, What, as_name, as_time, now
 from hdbench.collections.truth.fields import get, parse_field, with_value
 from hdbench.collections.truth.item_state import Base, ItemState, Stage, base_of, seen_by
 from hdbench.collections.truth.metadata import Metadata, TakenError
 from hdbench.common.bounds import MAX_ITEM_CHANGES
 from hdbench.common.validation import validate
-from hdbench.errors import HdbenchError, Message
-
-
-class StaleError(HdbenchError):
-    """The item has changed since it was read; nothing was written.
-
-    Attributes:
-        state: the current state of the item.
-    """
-
-    def __init__(self, state: ItemState) -> None:
-        super().__init__(Message("{item}: was changed in the meantime", item=state.item))
-        self.state = state
+from hdbench.errors import HdbenchError
 
 
 class States:
@@ -166,15 +152,6 @@ class Store:
             self._refresh()  # once: it looks at every file
             return [self._view.of(item) for item in (self.items if items is None else items)]
 
-    def waiting(self) -> dict[str, int]:
-        """Return person → the number of items that they read alone and are not done with."""
-        counts = Counter[str]()
-        with self._turn:
-            self._refresh()
-            for item, readers in self._view.people.readers.items():
-                counts.update(waiting_for(item, self._view.people.changes(item), readers))
-        return dict(counts)
-
     def history(self, item: str) -> list[Change]:
         """Return the changes of an item that the person may see, in the order of time.
 
@@ -215,7 +192,7 @@ class Store:
             The current state of the item.
 
         Raises:
-            StaleError: `after` is not the head; nothing is written.
+            ChangedError: `after` is not the head; nothing is written.
             HdbenchError: there is no such item or field, the value cannot be held, or it cannot be
                 saved; nothing is written.
         """
@@ -223,7 +200,7 @@ class Store:
             self._refresh()
             state = self._view.of(item)
             if after != (state.head or {}).get(kind):
-                raise StaleError(state)
+                raise ChangedError("{item}: was changed in the meantime", item=item)
             if state.stage is Stage.others:
                 raise HdbenchError(
                     "{item}: is read by others, who do not see your entries", item=item

@@ -12,7 +12,7 @@ from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import ValueKey, as_name
 from hdbench.collections.truth.form import form_of
 from hdbench.collections.truth.media import BrowserImage, CollectionMedia
-from hdbench.collections.truth.single_value import asked, typed_value
+from hdbench.collections.truth.single_value import asked
 from hdbench.common.texts import Texts
 
 _TEXTS = Texts(Path(__file__).parent / "texts")
@@ -34,11 +34,10 @@ class ValuePage(ABC):
         self.folder, self.person = folder, as_name(person)
         self._language = language
         self.media = CollectionMedia(folder)
-        self._schema = AnswerSchema.load(folder / SCHEMA)
-        self._form = form_of(self._schema)
+        self._form = form_of(AnswerSchema.load(folder / SCHEMA))
         self.lock = RLock()
-        self._asked: dict[str, dict[str, Any]] = {}
-        with People(folder).writing(self.person):
+        self.people = People(folder)
+        with self.people.writing(self.person):
             pass  # so that what is wrong is said now
 
     @property
@@ -68,8 +67,8 @@ class ValuePage(ABC):
         """Return where it stands for this person.
 
         Its `phase` is `reading` while there are values for this person, `waiting` while others
-        have to read some, `ready` when the next stage can be drawn, `advancing` meanwhile, and
-        `done` at the end. `next` has the numbers of the next values, `last` that of the last one.
+        have to read some, `ready` when the next stage can be drawn, and `done` at the end. `next`
+        has the numbers of the next values, `last` that of the last one.
 
         Args:
             after: the number of a value that this person leaves for later.
@@ -87,6 +86,10 @@ class ValuePage(ABC):
             ChangedError: somebody was faster.
             HdbenchError: it cannot be saved.
         """
+
+    def now(self, _: int) -> dict[str, Any]:
+        """Return the state, when somebody was faster."""
+        return self.state()
 
     def go_on(self, _: dict[str, Any]) -> dict[str, Any]:
         """Return the state: there is no next stage."""
@@ -106,10 +109,4 @@ class ValuePage(ABC):
 
     def asks(self, path: str) -> dict[str, Any]:
         """Return what a field is called in each language, and what can be entered."""
-        if path not in self._asked:
-            self._asked[path] = asked(self._form, self._schema, path)
-        return self._asked[path]
-
-    def typed(self, path: str, value: Any) -> Any:
-        """Return a value that was entered, in the field's type; None for nothing."""
-        return typed_value(value, self.asks(path))
+        return asked(self._form, path)

@@ -1,11 +1,7 @@
-"""What a work list holds of an item, and what people decided on it."""
+"""What a work list holds of an item."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, Protocol
-
-from hdbench.collections.truth.event_files import People
-from hdbench.collections.truth.events import ValueKey, WorkedValue
 
 Decision = Literal["taken", "checked", "check"]
 """What was decided of a value: it is accepted, a person read it, or a person has to look at it."""
@@ -78,28 +74,3 @@ class WorkList(Protocol):
 
     def close(self) -> None:
         """Close the files."""
-
-
-class WorkedValues:
-    """All decisions on a work list that are on disk.
-
-    Args:
-        folder: the collection or the dataset.
-        list_: sha256 of the values that the list is about.
-
-    Attributes:
-        people: what people did there.
-
-    Raises:
-        HdbenchError: what people did cannot be used.
-    """
-
-    def __init__(self, folder: Path, list_: str) -> None:
-        self.people = People(folder)
-        self._list = list_
-
-    def current(self) -> Mapping[ValueKey, WorkedValue]:
-        """Return the last decision on each value, whoever made it."""
-        lines = [line for line in self.people.of_kind(WorkedValue) if line.list == self._list]
-        lines.sort(key=lambda line: (line.at, line.by, line.number))
-        return {line.key: line for line in lines}

@@ -157,7 +157,6 @@ function drawStage() {
     plain: item.blind && start.drafts.length ? "stage_blind_hint" : null,
   }[stage];
   const parts = [key && say(key, { left: item.state.conflicts.length })];
-  if (item.look_at.length) parts.push(say("look_at", { fields: item.look_at.join(", ") }));
   const text = parts.filter(Boolean).join(" ");
   if (at("stage").textContent !== text) at("stage").textContent = text;
 }
@@ -251,7 +250,6 @@ function show(isOther) {
   at("comment").value = local.comment;
   message();
   const wasInForm = form.hasFocus;
-  form.lookAt = item.look_at;
   form.draw(local.record, []);
   if (wasInForm && !form.hasFocus) form.focusFirst(); // its field is not in this record
   list.update(number, item.state);
@@ -322,7 +320,6 @@ async function end() {
   at("end-text").textContent = isOver && !start.home ? say(isHere ? "end_terminal" : "end_page") : "";
   at("end-left").replaceChildren(...left);
   at("end").showModal();
-  at("end-waiting").textContent = await list.waiting();
 }
 
 const isTyping = (target) => target.closest?.("input, textarea, select");

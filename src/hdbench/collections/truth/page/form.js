@@ -37,7 +37,6 @@ export class Form {
     this.dirty = new Map();
     this.record = null;
     this.drafts = [];
-    this.lookAt = []; // the fields that are marked
     this.suggestions = new Suggestions(suggested, say("suggestions"));
     root.addEventListener("submit", (event) => event.preventDefault());
   }
@@ -47,10 +46,6 @@ export class Form {
     Object.assign(this, { record, drafts });
     this.drop();
     this.root.replaceChildren(...this.fields(this.form, []));
-    for (const field of this.lookAt) {
-      const part = document.getElementById(`f:${field}`)?.closest(".field") ?? document.getElementById(`add:${field}`)?.closest("fieldset");
-      part?.classList.add("look-at");
-    }
     if (focused) document.getElementById(focused)?.focus();
   }
 

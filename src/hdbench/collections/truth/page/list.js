@@ -15,8 +15,8 @@ export class ItemList {
     this.dialog = document.getElementById("list");
     this.search = document.getElementById("search");
     this.filter = document.getElementById("filter");
-    this.isAssigned = items.some(([, , , stage, mine]) => mine || stage !== "plain");
-    this.filters = this.isAssigned ? [...FILTERS, ...ASSIGNED] : FILTERS;
+    const isAssigned = items.some(([, , , stage, mine]) => mine || stage !== "plain");
+    this.filters = isAssigned ? [...FILTERS, ...ASSIGNED] : FILTERS;
     this.filter.append(...this.filters.map((value) => element("option", { value })));
     if (items.some(([, , , stage, mine]) => mine && stage !== "plain")) this.filter.value = "mine";
     this.search.addEventListener("input", () => {
@@ -68,21 +68,12 @@ export class ItemList {
     this.items[number].splice(1, 3, status, conflicts.length > 0, stage);
   }
 
-  // For whom assigned items wait.
-  async waiting() {
-    if (!this.isAssigned) return "";
-    const counts = await ask("waiting").catch(() => ({}));
-    const names = Object.keys(counts).sort().map((name) => `${name} (${counts[name]})`);
-    return names.length ? this.say("waiting", { names: names.join(", ") }) : "";
-  }
-
-  async show() {
+  show() {
     for (const option of this.filter.options) option.text = this.counted(option.value);
     this.dialog.showModal();
     this.search.focus();
     this.search.select();
     this.draw();
-    document.getElementById("waiting").textContent = await this.waiting();
   }
 
   // Buttons that lead to what is left to do, the first of them as what comes next.

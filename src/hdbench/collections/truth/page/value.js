@@ -10,7 +10,7 @@ import { asTyped, entered, valueInput } from "./single.js";
 const AFTER = {
   verify: "hdbench trust decide PLAN", control: "hdbench trust control OUT", work: "hdbench trust finish OUT", audit: "hdbench build FOLDER",
 };
-const POLL = { waiting: 4000, done: 4000, advancing: 1000 }; // milliseconds
+const POLL = 4000; // milliseconds
 
 const image = new ItemImage(at("image"));
 const clock = new Clock();
@@ -54,8 +54,8 @@ async function follow(next) {
   }
   value = null;
   drawBetween();
-  if (state.phase === "ready" && !state.problem) goOn();
-  else if (POLL[state.phase]) poll = setTimeout(look, POLL[state.phase]);
+  if (state.phase === "ready") goOn();
+  else poll = setTimeout(look, POLL);
 }
 
 async function look() {
@@ -64,12 +64,15 @@ async function look() {
     if (!value) await follow(next); // otherwise a value was opened meanwhile
   } catch (error) {
     if (error instanceof Refused) drawProblem(error.message);
-    poll = setTimeout(look, POLL.waiting);
+    poll = setTimeout(look, POLL);
   }
 }
 
 async function goOn() {
   if (!state) return look();
+  clearTimeout(poll);
+  state.phase = "ready"; // also where others could still read
+  drawBetween();
   try {
     await follow(await ask("go-on", { stage: state.stage }));
   } catch (error) {
@@ -262,7 +265,6 @@ function saveValue(event) {
 
 // What is shown where there is nothing to read: between the stages, and at the end.
 function drawBetween() {
-  if (state.problem) return drawProblem(state.problem);
   const { phase, waiting } = state;
   const command = start.home ? "" : AFTER[state.name] ?? "";
   const others = waiting ? say("others_text", { count: waiting }) : "";
@@ -273,7 +275,7 @@ function drawBetween() {
     waiting: others, done: [others, command ? say("done_text") : ""].filter(Boolean).join("\n"),
   }[phase] ?? say("learning_text");
   drawNotice(title, text, phase === "waiting" ? say("go_on_without") : "");
-  at("learning").hidden = !["advancing", "ready"].includes(phase);
+  at("learning").hidden = phase !== "ready";
   at("command").hidden = phase !== "done" || !command;
   leadHome(phase === "done");
   at("command").firstElementChild.textContent = command;

@@ -226,7 +226,7 @@ def _applied(collection: Collection) -> FoundPlan:
     """Return the plan that is applied."""
     view = collection.decisions.view()
     if view.applied is None or view.found is None:
-        raise HdbenchError(view.problem or "nothing is accepted yet: decide first")
+        raise HdbenchError(view.problem or Message("nothing is accepted yet: decide first"))
     return view.found
 
 

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Any, Literal
 
 from hdbench.answers.words import meanings
@@ -106,30 +107,28 @@ def is_blank(cell: str) -> bool:
     return len(cell) <= 5 and cell.casefold() in BLANK  # noqa: PLR2004  the longest
 
 
-def kind_of(cells: Sequence[str], *, divided: bool = True) -> tuple[Kind, str | None]:
-    """Return what the cells of a column are, none of them blank, and what divides those of a list.
+def kind_of(name: str, cells: Sequence[str], *, divided: bool = True) -> Kind:
+    """Return what the cells of a column are, none of them blank.
 
     A number must be written as Python writes it, so that no leading or last zero is lost; a date as
     `1912-09-17`. Anything else is text, as it stands.
 
     Args:
+        name: the name of the column, or of its field.
         cells: the cells.
         divided: whether a list may be a text with a separator in it. Where lists are written as
             such, a text with `|` is a text.
 
     Example:
-        >>> kind_of(["1912", "1913"]), kind_of(["Müller | Ott", "Sutter", "Ott | Wyss"])
-        (('integer', None), ('list', '|'))
+        >>> kind_of("Jahr", ["1912", "1913"]), kind_of("Autor", ["Müller | Ott", "Ott | Wyss"])
+        ('integer', 'list')
     """
     distinct = list(dict.fromkeys(cells))
-    if not distinct:
-        return "text", None
-    for kind in _GUESSED:
+    for kind in _GUESSED if distinct else ():
         if all(is_written_as(cell, kind) for cell in distinct):
-            return kind, None
-    separator = separator_of(cells) if divided else None
-    is_list = separator or any(json_list(cell) is not None for cell in distinct)
-    return "list" if is_list else "text", separator
+            return kind
+    is_list = any(json_list(cell) is not None for cell in distinct)
+    return "list" if is_list or (divided and separator_of(name, cells)) else "text"
 
 
 def is_written_as(cell: str, kind: Kind) -> bool:
@@ -157,46 +156,36 @@ def are_nearly_integers(cells: Sequence[str]) -> bool:
     return 0 < 2 * odd < len(cells)
 
 
-def separator_of(cells: Iterable[str]) -> str | None:
-    """Return the separator of a list: `|`, or semicolons between short texts, in several rows.
+def separator_of(name: str, cells: Iterable[str], *, is_list: bool = False) -> str | None:
+    """Return what divides the texts in the cells of a column, none of them blank; None if nothing.
 
-    A semicolon must be in one cell of five, since texts have some too.
-    """
-    cells = _not_json(cells)
-    if sum("|" in cell for cell in cells) >= MIN_ROWS:
-        return "|"
-    divided = [cell.split(";") for cell in cells if ";" in cell]
-    is_list = len(divided) >= max(MIN_ROWS, len(cells) / 5) and all(
-        0 < len(part.strip()) <= MAX_PART for parts in divided for part in parts
-    )
-    return ";" if is_list else None
-
-
-def list_separator(name: str, cells: Iterable[str]) -> str | None:
-    """Return what divides the texts in a field that is known to be a list.
-
-    It is the surest that occurs. Titles and other long texts have semicolons and slashes of their
-    own: only `|` divides them.
+    In a list it is the surest that occurs. Otherwise it is `|` in several rows, or semicolons
+    between short texts, in several rows and one of five. Titles and other long texts have
+    semicolons and slashes of their own: only `|` divides them.
 
     Args:
-        name: the field's path.
-        cells: the cells of its column.
+        name: the name of the column, or of its field.
+        cells: the cells; those with JSON are passed over.
+        is_list: whether it is known that the column has lists.
 
     Example:
-        >>> list_separator("subjects[]", ["Ehe; Lied"]), list_separator("title[]", ["Ehe; Lied"])
-        (';', None)
+        >>> separator_of("subjects", ["Ehe; Lied"], is_list=True)
+        ';'
+        >>> separator_of("title", ["Ehe; Lied"], is_list=True), separator_of("x", ["Ehe; Lied"])
+        (None, None)
     """
-    cells = _not_json(cells)
-    signs = SEPARATORS[:1] if _has_long_texts(name) else SEPARATORS
-    return next((sign for sign in signs if any(sign in cell for cell in cells)), None)
-
-
-def _has_long_texts(name: str) -> bool:
-    return bool({"text", "title", "abstract"} & set(meanings(name)[-1:]))
-
-
-def _not_json(cells: Iterable[str]) -> list[str]:
-    return [cell for cell in cells if json_list(cell) is None]
+    cells = [cell for cell in cells if json_list(cell) is None]
+    has_long_texts = {"text", "title", "abstract"} & set(meanings(name)[-1:])
+    for sign in SEPARATORS[:1] if has_long_texts else SEPARATORS if is_list else SEPARATORS[:2]:
+        divided = [cell.split(sign) for cell in cells if sign in cell]
+        least = 1 if is_list else max(MIN_ROWS, len(cells) / 5 if sign == ";" else 0)
+        if len(divided) >= least and (
+            is_list
+            or sign == "|"
+            or all(0 < len(part.strip()) <= MAX_PART for part in chain(*divided))
+        ):
+            return sign
+    return None
 
 
 def value_of(cell: str, kind: Kind, separator: str | None = None) -> Any:

@@ -4,9 +4,8 @@ import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
-from hdbench.answers.cells import Kind, kind_of, list_separator, separator_of, structured
+from hdbench.answers.cells import Kind, kind_of, separator_of, structured
 from hdbench.answers.entries import path_of, shown
 from hdbench.answers.field_paths import FieldPath, TargetFields
 from hdbench.answers.ids import form_of_parts, form_without_page, plain_form
@@ -153,13 +152,6 @@ MAX_EXAMPLE = 200
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
 
 
-class _Use(NamedTuple):
-    """What becomes of a column: its field, and what divides the texts of a list."""
-
-    field: FieldPath
-    separator: str | None
-
-
 def propose(
     table: SourceTable,
     *,
@@ -210,23 +202,21 @@ def propose(
         unnamed = allowed - chosen.keys()
         key = key_of(table.header, filled, file_names, allowed=allowed, unnamed=unnamed)
     if paths is None:
-        uses = _own_fields(table, filled, chosen, key, kinds or {})
+        fields = _own_fields(table, filled, chosen, key, kinds or {})
     else:
-        uses = _fields(table, filled, chosen, key, paths)
+        fields = _fields(table, filled, chosen, key, paths)
     columns = []
     for index, (title, cells) in enumerate(zip(table.header, filled, strict=True)):
-        (path, kind, _, nullable), separator = uses.get(index, _NO_USE)
+        field, separator = fields.get(index, FieldPath("", "text")), None
+        if field.kind == "list":
+            separator = separator_of(field.path, cells, is_list=True)
+        elif "[]" in field.path and separator_of(field.path, cells) == "|":
+            separator = "|"
         example = cells[0][:MAX_EXAMPLE] if cells else ""
-        columns.append(
-            MappedColumn(
-                index, title, path or None, kind, index == key, separator, example, nullable
-            )
-        )
+        use = (field.path or None, field.kind, index == key, separator, example, field.nullable)
+        columns.append(MappedColumn(index, title, *use))
     _check_places(table.name, columns)
     return columns
-
-
-_NO_USE = _Use(FieldPath("", "text"), None)
 
 
 def _own_fields(
@@ -235,29 +225,27 @@ def _own_fields(
     chosen: Mapping[int, str],
     key: int | None,
     kinds: Mapping[str, Kind],
-) -> dict[int, _Use]:
-    """Return what becomes of the columns that make fields of their own."""
+) -> dict[int, FieldPath]:
+    """Return the fields of their own that columns make."""
     taken = {KEY, *(path.replace("[]", "") for path in chosen.values())}  # `id` is the item's
-    uses: dict[int, _Use] = {}
+    fields: dict[int, FieldPath] = {}
     for index, (title, cells) in enumerate(zip(table.header, filled, strict=True)):
         path = chosen.get(index, "")
         is_unused = index == key or not cells or _names_again(table, index, key)
         if path in (LEFT_OUT, KEY) or (not path and is_unused):
             continue
-        guess, separator = kind_of(cells, divided=not table.has_lists)
-        kind = kinds.get(title, guess)
-        is_list = kind == "list" or title.endswith("[]")
-        if path and title not in kinds:
-            is_list = path.endswith("[]")
+        kind = kind_of(title, cells, divided=not table.has_lists)
+        is_list = (path or title).endswith("[]") or (kind == "list" and not path)
+        if title in kinds:
+            kind = kinds[title]
+            is_list = kind == "list"
         path = path.removesuffix("[]") or _own_path(title, index, taken)
         taken.add(path)
         if is_list:
-            path, kind = f"{path}[]", "list"
-            separator = separator if guess == "list" else list_separator(path, cells)
-        elif kind == "list":  # what divides objects, or only a sign in a text
-            kind, separator = "text", separator if "[]" in path else None
-        uses[index] = _Use(FieldPath(path, kind), separator)
-    return uses
+            fields[index] = FieldPath(f"{path}[]", "list")
+        else:
+            fields[index] = FieldPath(path, "text" if kind == "list" else kind)
+    return fields
 
 
 def _names_again(table: SourceTable, index: int, key: int | None) -> bool:
@@ -275,8 +263,8 @@ def _fields(
     chosen: Mapping[int, str],
     key: int | None,
     paths: Sequence[FieldPath],
-) -> dict[int, _Use]:
-    """Return what becomes of the columns that go to the fields of a benchmark, the likest first."""
+) -> dict[int, FieldPath]:
+    """Return the fields of a benchmark that columns go to, the likest first."""
     by_path = {field.path: field for field in paths}
     found = {index: by_path[path] for index, path in chosen.items() if path in by_path}
     around = {plain(outer): outer for path in by_path for outer in _around(path)}
@@ -295,17 +283,11 @@ def _fields(
         if index not in found and paths[number].path not in taken:
             found[index] = paths[number]
             taken.add(paths[number].path)
-    uses: dict[int, _Use] = {}
     for index, field in found.items():
-        cells, kind, separator = filled[index], field.kind, None
-        if kind == "any":
-            kind, separator = kind_of(cells, divided=not table.has_lists)
-        elif kind == "list":
-            separator = list_separator(field.path, cells)
-        elif "[]" in field.path and separator_of(cells) == "|":
-            separator = "|"
-        uses[index] = _Use(field._replace(kind=kind), separator)
-    return uses
+        if field.kind == "any":
+            kind = kind_of(field.path, filled[index], divided=not table.has_lists)
+            found[index] = field._replace(kind=kind)
+    return found
 
 
 def _around(path: str) -> list[str]:

@@ -99,7 +99,7 @@ def _of_table(given: Iterable[Entry]) -> Iterator[Entry]:
     rows = ((f"{NAME}:{number}", row) for number, row in enumerate(given, start=1))
     table = rows_table(rows, NAME)
     paths = {
-        title: f"{title}[]" if kind_of(table.column(index), divided=False)[0] == "list" else title
+        title: f"{title}[]" if kind_of("", table.column(index), divided=False) == "list" else title
         for index, title in enumerate(table.header)
     }
     columns = propose(table, paths=None, file_names=[], given=paths | {"id": KEY})

@@ -152,8 +152,8 @@ def test_a_column_of_anything_is_that_of_json_lines(values):
     [
         (TABLE.drop(columns="id"), "needs a column id"),
         (pd.concat([TABLE, TABLE[["title"]]], axis=1), "two columns are called 'title'"),
-        ([1], "1: neither a dictionary with an id nor a pair"),
-        (7, "int: give a path, a DataFrame"),
+        ([1], "1: give a path, a DataFrame"),
+        (7, "7: give a path, a DataFrame"),
         ({"a": {"title": b"x"}}, "a bytes cannot be an answer"),
         ({}, "there are no answers to score"),
         ([{"title": "Faust"}], "answers in memory: this is one answer, and has no id"),

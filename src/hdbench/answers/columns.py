@@ -196,11 +196,7 @@ def propose(
     if paths is not None:  # no table fills a list within a list of objects
         paths = [field for field in paths if field.path.count("[].") <= 1]
     chosen = read_choices(table, given, paths)
-    key = next((index for index, path in chosen.items() if path == KEY), None)
-    if key is None:
-        allowed = {index for index in range(len(filled)) if chosen.get(index) != LEFT_OUT}
-        unnamed = allowed - chosen.keys()
-        key = key_of(table.header, filled, file_names, allowed=allowed, unnamed=unnamed)
+    key = key_of(table.header, filled, file_names, chosen)
     if paths is None:
         fields = _own_fields(table, filled, chosen, key, kinds or {})
     else:
@@ -328,9 +324,7 @@ def key_of(
     header: Sequence[str],
     filled: Sequence[Sequence[str]],
     file_names: Sequence[str],
-    *,
-    allowed: Collection[int],
-    unnamed: Collection[int],
+    chosen: Mapping[int, str],
 ) -> int | None:
     """Return the column that names the items; None if there is none.
 
@@ -338,13 +332,12 @@ def key_of(
         header: the names of the columns.
         filled: their cells that are not blank.
         file_names: the names of the items' files.
-        allowed: the columns that may be the key by their values.
-        unnamed: those that may be it by their name.
+        chosen: what was chosen for columns, see `read_choices`: only those without a choice may be
+            the key by their name.
 
     Example:
         >>> header, filled = ["Titel", "Nr."], [["Die Ehe", "Lieder"], ["7", "8"]]
-        >>> both = {"allowed": {0, 1}, "unnamed": {0, 1}}
-        >>> key_of(header, filled, ["Scan 0007.jpg", "0007.jpg", "0008.jpg"], **both)
+        >>> key_of(header, filled, ["Scan 0007.jpg", "0007.jpg", "0008.jpg"], {})
         1
     """
     forms = {
@@ -354,20 +347,21 @@ def key_of(
     }
     forms.pop("", None)
     best = (0, False, 0)
-    for index in sorted(allowed):
-        cells = set(filled[index])
+    for index, title in enumerate(header):
+        if chosen.get(index) == KEY:
+            return index
+        cells = set(filled[index]) if chosen.get(index) != LEFT_OUT else set()
         found = (forms.get(form(cell)) for cell in cells for form in (plain_form, form_of_parts))
         matched = len(set(found) - {None})
         if matched >= ENOUGH * min(len(cells), len(file_names)):
-            best = max(best, (matched, meanings(header[index]) == ["file"], -index))
-    number, _, index = best
-    if number:
-        return -index
-    for word in ("file", "id"):
-        called = [index for index in sorted(unnamed) if meanings(header[index]) == [word]]
-        index = max(called, key=lambda column: len(set(filled[column])), default=-1)
+            best = max(best, (matched, meanings(title) == ["file"], -index))
+    if best[0]:
+        return -best[2]
+    for word, least in (("file", 1), ("id", 2)):
+        called = [index for index, title in enumerate(header) if meanings(title) == [word]]
+        free = [index for index in called if index not in chosen and filled[index]]
+        fullest = max(free, key=lambda column: len(set(filled[column])), default=None)
         # An `ID type` has the same value in every row; several rows may belong to one image.
-        least = min(2, len(filled[index])) if word == "id" else 1
-        if called and filled[index] and len(set(filled[index])) >= least:
-            return index
+        if fullest is not None and len(set(filled[fullest])) >= min(least, len(filled[fullest])):
+            return fullest
     return None

@@ -121,13 +121,6 @@ def lines(text: str, delimiter: str, name: str) -> Iterator[Row]:
                 yield Row(begin, f"{name}:{begin}", [*map(as_it_was, cells)])
             begin = reader.line_num + 1
     except csv.Error as error:
-        if "field larger" in str(error):
-            raise HdbenchError(
-                "{place}:{line}: a cell of more than {most} million characters",
-                place=name,
-                line=begin,
-                most=MAX_CELL >> 20,
-            ) from error
         raise HdbenchError(
             "{place}:{line}: not CSV: {why}; a quote in a quoted cell is written twice",
             place=name,

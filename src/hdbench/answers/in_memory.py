@@ -52,16 +52,9 @@ def entries(values: Any, *, content: str = "prediction") -> Iterator[Entry]:
             elif isinstance(value, tuple | list) and len(value) == 2:  # noqa: PLR2004
                 yield _entry(value[0], value[1], content)
             else:
-                raise HdbenchError(
-                    "{value}: neither a dictionary with an id nor a pair of id and answer",
-                    value=_short(value),
-                )
+                raise _unusable(value)
     else:
-        raise HdbenchError(
-            "{type}: give a path, a DataFrame, a Dataset, a list of dictionaries or pairs, or a "
-            "dictionary of ids and answers",
-            type=type(values).__name__,
-        )
+        raise _unusable(values)
 
 
 def write_entries(path: Path, written: Iterable[Entry]) -> None:
@@ -91,6 +84,14 @@ def _is(value: Any, package: str, name: str) -> bool:
     """Return whether a value is of a class of a package, which is not imported for that."""
     module = sys.modules.get(package)
     return module is not None and isinstance(value, getattr(module, name))
+
+
+def _unusable(value: Any) -> HdbenchError:
+    return HdbenchError(
+        "{value}: give a path, a DataFrame, a Dataset, a list of dictionaries with an id or of "
+        "pairs, or a dictionary of ids and answers",
+        value=_short(value),
+    )
 
 
 def _entry(item: Any, answer: Any, content: str) -> Entry:

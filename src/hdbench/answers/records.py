@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import chain, product
 from typing import Any, NamedTuple
 
@@ -56,8 +55,6 @@ class Truths:
     notes: list[str]
 
 
-_READ_AS_EMPTY = Message("cells read as empty")
-
 _Path = tuple[str, ...]
 """The names of the objects around a value in a record, and its own."""
 
@@ -110,12 +107,15 @@ def mapped(table: SourceTable, columns: Sequence[MappedColumn]) -> Truths:
                 "{place}: columns that are not used: {names}", place=table.name, names=shown(unused)
             )
         )
-    for kind, (count, first) in reader.odd.items():
+    for (kind, title), (count, first) in reader.odd.items():
+        no = Message(
+            "{column}: cells that are no {kind}, kept as text", column=title, kind=Message(kind)
+        )
         notes.append(
             Message(
                 "{place}: {kind}: {count:,}, the first is {first}",
                 place=table.name,
-                kind=kind,
+                kind=no if kind else Message("cells read as empty"),
                 count=count,
                 first=first,
             )
@@ -140,7 +140,8 @@ class _Reader:
 
     Attributes:
         has_lists: whether columns are fields of the objects in a list.
-        odd: what is odd about cells → their number, and the first.
+        odd: the kind that cells of a column are not, empty if they are read as empty → how many,
+            and the first.
     """
 
     def __init__(self, table: SourceTable, columns: Sequence[MappedColumn]) -> None:
@@ -153,7 +154,7 @@ class _Reader:
             fields = self._fields.setdefault(tuple(around.split(".")) if around else (), {})
             fields.setdefault(tuple(path.removesuffix("[]").split(".")), []).append(column)
         self.has_lists = any(self._fields)
-        self.odd: dict[str, tuple[int, str]] = {}
+        self.odd: dict[tuple[str, str], tuple[int, str]] = {}
         texts = [column for column in self._used if column.kind == "text"]
         self._nearly_integers = {
             column.index for column in texts if are_nearly_integers(table.column(column.index))
@@ -204,21 +205,22 @@ class _Reader:
                     value = value_of(cell, column.kind)
                 if is_blank(cell):
                     if cell:
-                        self._note(_READ_AS_EMPTY, row, column)
+                        self._note("", row, column)
                 elif not is_of(value, column.kind):
-                    self._note(_no(column.kind, column.title), row, column)
+                    self._note(column.kind, row, column)
                 elif column.index in self._nearly_integers and not is_written_as(cell, "integer"):
-                    self._note(_no("integer", column.title), row, column)
+                    self._note("integer", row, column)
             if value is not None or columns[0].nullable:
                 put(record, path, value)
         return record
 
     def _note(self, kind: str, row: _Row, column: MappedColumn) -> None:
-        count, first = self.odd.get(kind, (0, ""))
+        key = kind, column.title if kind else ""
+        count, first = self.odd.get(key, (0, ""))
         if not count:
             cell = row.cells[column.index][:40]
             first = Message("{place}: {cell!r}", place=row.place_of(column), cell=cell)
-        self.odd[kind] = count + 1, first
+        self.odd[key] = count + 1, first
 
 
 def _common(columns: Iterable[MappedColumn], rows: Sequence[_Row]) -> _Row:
@@ -264,13 +266,6 @@ def _objects(around: _Path, columns: Sequence[MappedColumn], row: _Row) -> Itera
             cells[index] = texts[each % len(texts)].strip()
         if not all(is_blank(cells[index]) for index in parts):
             yield row._replace(cells=cells)
-
-
-@lru_cache  # for any number of cells
-def _no(kind: str, title: str) -> Message:
-    return Message(
-        "{column}: cells that are no {kind}, kept as text", column=title, kind=Message(kind)
-    )
 
 
 def table_answers(
@@ -334,10 +329,6 @@ def table_answers(
         if any(map(str.strip, cells)):
             model = cells[facts["model"]].strip() or None if "model" in facts else None
             models.setdefault(model, []).append((place, cells))
-    if None in models and len(models) > 1:
-        raise HdbenchError(
-            "{place}: names no model, but other rows do: enter it", place=models[None][0][0]
-        )
     container = Container()
     for model, rows in models.items():
         truths = mapped(replace(table, rows=rows, notes=[]), columns)

@@ -72,7 +72,7 @@ def test_a_folder_may_be_reached_by_a_symbolic_link(folder, tmp_path):
 
 
 def test_a_file_is_read_up_to_a_size(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("hdbench.answers.members.MAX_LINE", 2**20)
+    monkeypatch.setattr("hdbench.answers.forms.MAX_WHOLE", 2**20)
     with (folder / "1.txt").open("wb") as file:
         file.truncate(2**31)  # no room on the disk
     with pytest.raises(HdbenchError, match=r"answers/1\.txt: larger than 1 MiB"):

@@ -2,6 +2,7 @@
 
 import codecs
 from pathlib import Path
+from typing import IO
 
 from hdbench.common.bounds import MAX_WHOLE
 from hdbench.errors import HdbenchError, Message
@@ -49,7 +50,7 @@ BINARY = 32
 """Number of first bytes of which one is 0 in images, archives and the like."""
 
 HEAD = 2**16
-"""Number of bytes by which a file is recognized; white space before them is skipped."""
+"""Number of bytes by which a file is recognized."""
 
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
@@ -73,12 +74,9 @@ def accepted() -> Message:
 
 
 def head_of(path: Path) -> bytes:
-    """Return the beginning of a file, or its first block that is not blank."""
+    """Return the beginning of a file."""
     with path.open("rb") as file:
-        head = file.read(HEAD)
-        while head and not head.strip():
-            head = file.read(HEAD)
-        return head
+        return file.read(HEAD)
 
 
 def without_mark(head: bytes) -> bytes:
@@ -172,18 +170,27 @@ def decode(raw: bytes, where: str) -> str:
 
 
 def read_whole(path: Path, name: str) -> bytes:
-    """Return the bytes of a file that can only be read whole.
+    """Return the bytes of a file that can only be read whole; see `read_bounded`."""
+    with path.open("rb") as file:
+        return read_bounded(file, name)
+
+
+def read_bounded(file: IO[bytes], place: str) -> bytes:
+    """Return what is in a file.
+
+    Args:
+        file: the file, opened.
+        place: what messages call it.
 
     Raises:
         HdbenchError: it is larger than `MAX_WHOLE`.
     """
-    with path.open("rb") as file:
-        raw = file.read(MAX_WHOLE + 1)
+    raw = file.read(MAX_WHOLE + 1)
     if len(raw) > MAX_WHOLE:
         raise HdbenchError(
-            "{place}: larger than {most} MiB, and such files are read only as JSON Lines: "
-            "write one object per line",
-            place=name,
+            "{place}: larger than {most} MiB, which only JSON Lines may be: write one object per "
+            "line",
+            place=place,
             most=MAX_WHOLE >> 20,
         )
     return raw

@@ -14,8 +14,8 @@ from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
 from typing import IO
 
-from hdbench.answers.forms import FOLDER_ENDINGS, NO_ANSWERS
-from hdbench.common.bounds import MAX_DIRECTORY, MAX_LINE, MAX_ZIP
+from hdbench.answers.forms import FOLDER_ENDINGS, NO_ANSWERS, read_bounded
+from hdbench.common.bounds import MAX_DIRECTORY, MAX_ZIP
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message, is_full, write_reason
@@ -71,10 +71,10 @@ class Folder:
         """Return a file's bytes.
 
         Raises:
-            HdbenchError: it cannot be read, or is larger than `MAX_LINE`.
+            HdbenchError: it cannot be read, or is larger than `MAX_WHOLE`.
         """
         with read_errors(self.place(name)), (self._path / name).open("rb") as file:
-            return _bounded(file, self.place(name))
+            return read_bounded(file, self.place(name))
 
     def unpacked(self, name: str, scratch: Path) -> Path:
         """Return the file itself."""
@@ -161,7 +161,7 @@ class Zip:
     def read(self, name: str) -> bytes:
         """Return a member's bytes; see `Folder.read`."""
         with self._open(name) as member:
-            return _bounded(member, self.place(name))
+            return read_bounded(member, self.place(name))
 
     def unpacked(self, name: str, scratch: Path) -> Path:
         """Return a copy of the member in a folder."""
@@ -235,13 +235,6 @@ class _ZipFile(BufferedReader):
                 "{place}: more files in this ZIP than can be read", place=self._called
             )
         return super().read(size)
-
-
-def _bounded(file: IO[bytes], place: str) -> bytes:
-    raw = file.read(MAX_LINE + 1)
-    if len(raw) > MAX_LINE:
-        raise HdbenchError("{place}: larger than {most} MiB", place=place, most=MAX_LINE >> 20)
-    return raw
 
 
 def _is_hidden(name: str) -> bool:

@@ -260,7 +260,7 @@ def test_one_text_a_page_is_the_answer_of_a_model():
             "answers.csv: needs a column text or prediction, or fields of an answer (type.type, "
             "author.last_name, author.first_name, publication.title, publication.year, "
             "publication.place, publication.pages, publication.publisher, publication.format, "
-            "library_reference.shelfmark, …); it has: id, Farbe, Zustand",
+            "library_reference.shelfmark and 1 more); it has: id, Farbe, Zustand",
         ),
         (
             "id,text\n1,a\n2,b\n1,c\n",

@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 from hdbench.answers.answer import WrittenAnswer
 from hdbench.answers.schema import AnswerSchema
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, shortened
 
 MAX_NUMBER = 2**53
 """Tokens and seconds are below this; a float holds whole numbers up to this one exactly."""
@@ -365,12 +364,9 @@ def nested(record: dict[str, Any], names: frozenset[str]) -> dict[str, Any]:
     return result
 
 
-def shown(names: Iterable[str]) -> Message:
+def shown(names: Iterable[str]) -> str:
     """Return some names of keys or columns, for a message: there may be a million."""
-    some = [name[:40] for name in islice(filter(None, names), SHOWN + 1)]
-    if not some:
-        return Message("nothing")
-    return Message("{names}", names=", ".join(some[:SHOWN]) + (", …" if len(some) > SHOWN else ""))
+    return shortened([name[:40] for name in names if name], SHOWN) or Message("nothing")
 
 
 def put(record: dict[str, Any], path: Sequence[str], value: Any) -> None:

@@ -20,7 +20,7 @@ from hdbench.answers.forms import (
     other_kind,
     without_mark,
 )
-from hdbench.answers.json_files import LinesFile, open_json, open_lines
+from hdbench.answers.json_files import open_json, open_lines
 from hdbench.answers.members import Folder, Zip, unpacking
 from hdbench.answers.records import table_answers
 from hdbench.answers.schema import AnswerSchema
@@ -214,9 +214,13 @@ class _Opener(NamedTuple):
         check_name(path)
         if stat.S_ISDIR(mode):
             parts = sorted(path.glob(f"part-*-of-*/{OUR_ANSWERS}"))
-            if parts and not (path / RUN_FILE).exists():
-                files = [LinesFile(part, str(part)) for part in parts if not part.is_symlink()]
-                return open_lines(files, source)
+            files = [
+                source._replace(path=part, name=str(part))
+                for part in parts
+                if not part.is_symlink()
+            ]
+            if files and not (path / RUN_FILE).exists():
+                return open_lines(files)
             return self.of_members(Folder(path), source)
         if not stat.S_ISREG(mode):  # a pipe or device might never end
             raise HdbenchError(
@@ -230,19 +234,20 @@ class _Opener(NamedTuple):
         if not names:
             return open_items(members, source.schema, source.ids)
         files = [
-            LinesFile(members.unpacked(name, self.scratch), members.place(name)) for name in names
+            source._replace(path=members.unpacked(name, self.scratch), name=members.place(name))
+            for name in names
         ]
         is_packed = isinstance(members, Zip)
         if len(files) == 1:
-            [(path, name)] = files
-            return self.of_file(source._replace(path=path, name=name), is_packed=is_packed)
-        size, plain = 0, []
-        for path, name in files:
-            plain.append(LinesFile(unpack(path, name, self.scratch), name))
+            return self.of_file(files[0], is_packed=is_packed)
+        size, parts = 0, []
+        for file in files:
+            path = unpack(file.path, file.name, self.scratch)
             if is_packed:  # a small ZIP could hold any number of parts that are small too
-                size += plain[-1].path.stat().st_size
-                check_unpacked(size, name)
-        return open_lines(plain, source)
+                size += path.stat().st_size
+                check_unpacked(size, file.name)
+            parts.append(file._replace(path=path))
+        return open_lines(parts)
 
     def of_file(self, source: AnswersSource, *, is_packed: bool = False) -> Container:
         """Return the answers in a file, which may have been unpacked already."""

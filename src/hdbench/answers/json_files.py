@@ -2,15 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
-from typing import IO, Any, BinaryIO, NamedTuple
+from typing import IO, Any, BinaryIO
 
 from hdbench.answers.answer import WrittenAnswer
 from hdbench.answers.container import AnswerEntry, AnswersSource, Container
 from hdbench.answers.entries import EntryReader, given_id, is_empty
 from hdbench.answers.forms import decode, head_of, read_whole, without_mark
 from hdbench.answers.records import table_answers
-from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import rows_table
 from hdbench.common.bounds import MAX_LINE, MAX_WHOLE
 from hdbench.common.jsonio import (
@@ -33,29 +31,16 @@ _PARSED = (b'"model"', b"\\u006", b'"custom_id"')
 model, perhaps with an escaped letter, or have another id."""
 
 
-class LinesFile(NamedTuple):
-    """A file of answers.
-
-    Attributes:
-        path: the file, in UTF-8.
-        name: what messages call it.
-    """
-
-    path: Path
-    name: str
-
-
 class AnswerLines:
     """The lines of some files, each found by its place: the file's number and the line's offset.
 
     Args:
-        files: the files.
-        schema: the form of the benchmark's answers.
+        files: the files, in UTF-8.
     """
 
-    def __init__(self, files: Sequence[LinesFile], schema: AnswerSchema | None) -> None:
+    def __init__(self, files: Sequence[AnswersSource]) -> None:
         self.files = files
-        self.reader = EntryReader(schema)
+        self.reader = EntryReader(files[0].schema)
         self._open: tuple[int, IO[bytes]] | None = None
 
     def load(self, place: int) -> WrittenAnswer:
@@ -108,7 +93,7 @@ def open_json(source: AnswersSource) -> Container:
     with path.open("rb") as file:
         is_one = is_one_object(file) and path.stat().st_size <= MAX_WHOLE
     if not is_one and not without_mark(head_of(path)).startswith(b"["):
-        return open_lines([LinesFile(path, name)], source)
+        return open_lines([source])
     reader, container = EntryReader(source.schema), Container()
     value = parse_file(decode(read_whole(path, name), name), name)
     if isinstance(value, dict) and isinstance(given_id(value), str | int):
@@ -139,7 +124,7 @@ def open_json(source: AnswersSource) -> Container:
     return container
 
 
-def open_lines(files: Sequence[LinesFile], source: AnswersSource) -> Container:
+def open_lines(files: Sequence[AnswersSource]) -> Container:
     """Return the answers in files of JSON Lines, or in the table whose rows these are.
 
     Of answers, only the ids and the places of their lines are kept, so that those to a whole
@@ -147,32 +132,31 @@ def open_lines(files: Sequence[LinesFile], source: AnswersSource) -> Container:
     needed to know its id is parsed now.
 
     Args:
-        files: the files in order, which together are one file of answers.
-        source: what else is known of them.
+        files: the files in order, in UTF-8, which together are one file of answers.
 
     Raises:
         HdbenchError: a file cannot be read, there are no answers, or a model has two answers for an
             id; the message names the line.
     """
-    lines = AnswerLines(files, source.schema)
+    lines, first = AnswerLines(files), files[0]
     if lines.reader.are_rows(value for _, value in _objects(files)):
-        return table_answers(rows_table(_objects(files), files[0].name), source.schema, source.ids)
+        return table_answers(rows_table(_objects(files), first.name), first.schema, first.ids)
     container = Container(load=lines.load, where=lines.where)
     container.closing.callback(lines.close)
-    for number, (path, name) in enumerate(files):
-        for line, offset, raw in raw_lines(path, name=name):
+    for number, file in enumerate(files):
+        for line, offset, raw in raw_lines(file.path, name=file.name):
             item_id, model = plain_id(raw), None
             if not item_id or item_id.isspace() or any(key in raw for key in _PARSED):
-                where = f"{name}:{line}"
+                where = f"{file.name}:{line}"
                 value = parse_line(raw, where, UNIQUE)
                 item_id, model = lines.reader.id(value, where), lines.reader.model(value)
             container.add(model, item_id, number * MAX_FILE + offset)
     if not container.runs:
-        raise HdbenchError("{place}: no predictions in this file", place=files[0].name)
+        raise HdbenchError("{place}: no predictions in this file", place=first.name)
     return container
 
 
-def _objects(files: Sequence[LinesFile]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _objects(files: Sequence[AnswersSource]) -> Iterator[tuple[str, dict[str, Any]]]:
     for file in files:
         for line in read_jsonl(file.path, name=file.name, decoder=UNIQUE):
             yield f"{file.name}:{line.number}", line.value

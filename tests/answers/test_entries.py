@@ -42,6 +42,7 @@ cards, anything, pages = EntryReader(CARD), EntryReader(None), EntryReader(PAGE)
         ({"title": "A", "model": "m", "note": 1}, {"prediction": {"title": "A", "note": 1}}),
         ({"publication.year": 1924}, {"prediction": {"publication": {"year": 1924}}}),
         ({"error": "timeout"}, {"error": "timeout", "prediction": None}),
+        ({"markdown": None}, {"prediction": None}),
         ({"error": {"code": 429}, "text": None}, {"error": '{"code": 429}', "prediction": None}),
         ({"text": "{}", "error": ""}, {"text": "{}"}),
     ],
@@ -67,7 +68,7 @@ def test_an_answer_of_our_own_is_read_back():
 def test_without_a_schema_only_a_prediction_or_text_is_an_answer():
     # Else a misspelt key would be scored as a record of the one field `predictions`.
     with pytest.raises(HdbenchError, match=r"it has: id, predictions$"):
-        anything.entry({"id": "1", "predictions": {}}, "a:1")
+        anything.entry({"id": "1", "predictions": {"title": "A"}}, "a:1")
 
 
 def test_the_bare_list_of_a_page_may_stand_under_its_id():

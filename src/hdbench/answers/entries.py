@@ -49,7 +49,7 @@ def batch_answer(line: dict[str, Any]) -> WrittenAnswer | None:
         >>> batch_answer({"custom_id": "8", "result": {"type": "expired"}})
         {'prediction': None, 'error': 'expired'}
     """
-    if _BATCH_IDS.isdisjoint(line):
+    if _BATCH_IDS.isdisjoint(line) or "prediction" in line:
         return None
     outer: dict[str, Any] = next(
         (line[key] for key in _REPLIES if isinstance(line.get(key), dict)), {}
@@ -186,7 +186,8 @@ class EntryReader:
         record = {
             key: value for key, value in entry.items() if key not in ABOUT or key in self._fields
         }
-        if record and not self.is_record(record):
+        is_blank = is_empty(record)
+        if not is_blank and not self.is_record(record):
             raise HdbenchError(
                 '{place}: needs "prediction" or a "text" in quotes, or the fields of an answer '
                 "({fields}); it has: {has}",
@@ -194,7 +195,7 @@ class EntryReader:
                 fields=shown(sorted(self._names)),
                 has=shown(sorted(entry)),
             )
-        fields["prediction"] = None if is_empty(record) else nested(record, self._names)
+        fields["prediction"] = None if is_blank else nested(record, self._names)
         return fields
 
     def _content_key(self, entry: dict[str, Any]) -> str | None:

@@ -73,7 +73,8 @@ def _holds_many(members: Members, name: str, schema: AnswerSchema | None) -> boo
     reader = EntryReader(schema)
     if not isinstance(value, dict):
         return isinstance(value, list)
-    return bool(value) and not (reader.is_entry(value) or reader.is_record(value))
+    is_one = not value or reader.is_entry(value) or reader.is_record(value)
+    return not is_one and all(isinstance(entry, dict | str | None) for entry in value.values())
 
 
 def open_items(

@@ -86,6 +86,13 @@ def test_text_is_a_field_when_beside_other_benchmark_fields():
     assert pages.answer({"text": "{}", "model": "m"}, "1", "1.json") == {"text": "{}"}
 
 
+def test_id_of_an_item_is_no_field_beside_a_text_even_if_objects_in_a_list_have_one():
+    inner = {"type": "array", "items": {"type": "object", "properties": {"id": TEXT}}}
+    reader = EntryReader(AnswerSchema({"required": ["e"], "properties": {"e": inner}}))
+    assert reader.is_entry({"id": "1", "text": "{}"})
+    assert reader.entry({"id": "1", "text": "{}"}, "a:1") == {"text": "{}"}
+
+
 @pytest.mark.parametrize(
     ("entry", "item_id"),
     [({"id": "0001"}, "0001"), ({"id": 17}, "17"), ({"sha256": "ab", "doi": "10"}, "ab")],

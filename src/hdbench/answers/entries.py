@@ -207,7 +207,7 @@ class EntryReader:
         kinds = str if has_prediction else str | dict
         for key in CONTENTS:
             if isinstance(entry.get(key), kinds):
-                beside = self._fields & entry.keys() - {key}
+                beside = self._fields - ABOUT & entry.keys() - {key}
                 return key if has_prediction or not beside else None
         return None
 

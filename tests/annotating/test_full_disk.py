@@ -50,7 +50,7 @@ def test_every_change_that_was_saved_is_there_and_no_other(tmp_path, form):
         assert refused > ROUNDS
         with Store(folder, "anna") as store:
             for item, titles in saved.items():
-                made = [each.value for each in store.history(item)]
+                made = [each.value for each in store.people.changes(item)]
                 assert made == titles
                 assert store.state(item).record["title"] == titles[-1]
         assert truths(folder)["b1"]["title"] == saved["b1"][-1]

@@ -18,7 +18,7 @@ def test_saved_changes_survive_killed_processes(collection):
     assert sum(kill_while_writing(collection, seed) for seed in range(3)) > 0
     # Lines of different processes, and what was written between them.
     with Store(collection, "anna") as store:
-        assert {change.by for change in store.history("b1")} >= {"anna", "ben"}
+        assert {change.by for change in store.people.changes("b1")} >= {"anna", "ben"}
 
 
 def test_partly_written_line_counts_once_it_is_complete(collection, tmp_path):
@@ -65,7 +65,7 @@ def test_a_truth_that_was_edited_by_hand_is_kept_in_a_copy(collection):
     path.write_bytes(by_hand)
     with Store(collection, "anna") as store:
         assert store.state("b1").record == {"title": "Faust II", "year": 1808}
-        assert "what people entered here, that counts" in store.notes[0]
+        assert "what people entered here, that counts" in store.metadata.notes[0]
     copies = sorted((collection / "people").glob("metadata.jsonl.*"))
     assert [copy.read_bytes() for copy in copies] == [first, by_hand]
     assert b"1808" in path.read_bytes()

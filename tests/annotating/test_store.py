@@ -38,7 +38,7 @@ def test_existing_truth_counts_as_imported_without_writing(collection):
         assert (state.how, state.by, state.conflicts) == ("imported", (), ())
         empty = store.state("b2")
         assert (empty.record, empty.how, set(empty.head.values())) == (None, "", {None})
-        assert store.history("b1") == []
+        assert store.people.changes("b1") == []
     assert (collection / "metadata.jsonl").read_bytes() == before
     assert not list((collection / "people").glob("*.jsonl"))
 
@@ -198,13 +198,13 @@ def test_store_can_be_used_and_closed_by_other_threads(collection):
         threads.submit(store.close).result()
     with Store(collection, "anna") as store:
         assert store.state("b1").record.items() >= dict.fromkeys("abcd", 19).items()
-        assert len(store.history("b1")) == 80
+        assert len(store.people.changes("b1")) == 80
 
 
 def test_flush_keeps_changes_written_while_waiting_for_the_lock(collection, monkeypatch):
     with Store(collection, "anna") as anna, Store(collection, "ben") as ben:
         put(anna, "b1", "year", 1832)
-        writing = anna._view.metadata.writing
+        writing = anna.metadata.writing
 
         @contextmanager
         def waiting():
@@ -213,7 +213,7 @@ def test_flush_keeps_changes_written_while_waiting_for_the_lock(collection, monk
             with writing():
                 yield
 
-        monkeypatch.setattr(anna._view.metadata, "writing", waiting)
+        monkeypatch.setattr(anna.metadata, "writing", waiting)
         anna.flush()
         monkeypatch.undo()
         assert truths(collection)["b1"] == {"title": "Faust II", "year": 1832}

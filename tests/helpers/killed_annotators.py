@@ -58,7 +58,7 @@ def check_saved(folder: Path, saved) -> None:
         found = {
             (change.item, change.field, change.value)
             for item in items
-            for change in store.history(item)
+            for change in store.people.changes(item)
         }
         assert {tuple(each) for each in saved} <= found
         states = {item: store.state(item) for item in items}

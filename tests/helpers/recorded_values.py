@@ -21,8 +21,7 @@ from hdbench.collections.trust.probabilities import (
 )
 from hdbench.collections.trust.runs import Runs, fields_called, opened_run
 from hdbench.collections.truth.events import Reading, ValueKey
-from hdbench.collections.truth.reading_queue import ReadingStage, mark_of
-from hdbench.collections.truth.readings import settled
+from hdbench.collections.truth.readings import ReadingStage, mark_of, settled
 from hdbench.common.value_text import folded
 
 LARGE = 10**7

@@ -262,9 +262,6 @@ MAX_VALUE_DEPTH = 60
 MAX_COMMENT = 10_000
 """Maximum number of characters in a person's comment on an item."""
 
-MAX_ITEM_CHANGES = 10_000
-"""Maximum number of changes to one item, all of which are read to know its state."""
-
 MAX_READING = 100_000
 """Maximum number of characters in what a person reads of a single value."""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.reading_page import ValueCheck
-from hdbench.collections.truth.reading_queue import ReadingStage
+from hdbench.collections.truth.readings import ReadingStage
 from hdbench.collections.truth.server import serve
 from hdbench.errors import HdbenchError
 

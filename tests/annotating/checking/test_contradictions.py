@@ -2,7 +2,7 @@
 
 from annotating.checking.readings import key, reading
 
-from hdbench.collections.truth.reading_queue import ReadingStage, mark_of, offered
+from hdbench.collections.truth.readings import ReadingStage, mark_of, offered
 
 TEXT = "Basel"
 

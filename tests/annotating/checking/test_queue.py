@@ -5,7 +5,7 @@ from annotating.checking.readings import key, reading
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdbench.collections.truth.reading_queue import ReadingStage, offered, waits_for_others
+from hdbench.collections.truth.readings import ReadingStage, offered, waits_for_others
 
 PEOPLE = ("anna", "ben", "carl", "dora")
 

@@ -9,9 +9,9 @@ from annotating.pages import write_collection
 
 from hdbench.collections.truth.event_files import ChangedError
 from hdbench.collections.truth.events import ValueKey
+from hdbench.collections.truth.form import typed_value
 from hdbench.collections.truth.reading_page import ValueCheck
-from hdbench.collections.truth.reading_queue import ReadingStage, mark_of
-from hdbench.collections.truth.single_value import typed_value
+from hdbench.collections.truth.readings import ReadingStage, mark_of
 from hdbench.errors import HdbenchError
 
 LEARN = [("b1", "title"), ("b2", "year"), ("b3", "keywords"), ("b1", "imprint.place")]

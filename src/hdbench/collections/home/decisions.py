@@ -42,7 +42,7 @@ from hdbench.collections.trust.outlook import (
 )
 from hdbench.collections.trust.plan import PlanOptions, make_plan, write_plan
 from hdbench.collections.truth.event_files import People
-from hdbench.collections.truth.reading_queue import ReadingStage
+from hdbench.collections.truth.readings import ReadingStage
 from hdbench.common.os_errors import write_errors
 from hdbench.common.writing import make_folder, refuse_links
 from hdbench.errors import HdbenchError, Message

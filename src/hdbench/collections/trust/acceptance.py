@@ -45,7 +45,7 @@ from hdbench.collections.trust.runs import Judged, Runs, opened_runs
 from hdbench.collections.trust.work_list import as_cell, write_listed
 from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import ValueKey
-from hdbench.collections.truth.reading_queue import ReadingStage
+from hdbench.collections.truth.readings import ReadingStage
 from hdbench.common.csv_and_excel import Row
 from hdbench.common.progress import progress
 from hdbench.common.regular_files import file_sha256

@@ -19,7 +19,7 @@ from hdbench.collections.trust.learning import (
 from hdbench.collections.trust.ledger import Ledger
 from hdbench.collections.trust.plan import Plan, read_plan
 from hdbench.collections.trust.seals import kind_of
-from hdbench.collections.truth.reading_queue import ReadingStage
+from hdbench.collections.truth.readings import ReadingStage
 from hdbench.errors import HdbenchError
 
 

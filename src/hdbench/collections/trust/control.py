@@ -33,8 +33,7 @@ from hdbench.collections.trust.sample import CONTROL_DRAW, Pair
 from hdbench.collections.trust.seals import Sealed, Sha256, read_sealed, write_sealed
 from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import ValueKey
-from hdbench.collections.truth.reading_queue import ReadingStage
-from hdbench.collections.truth.readings import Settled
+from hdbench.collections.truth.readings import ReadingStage, Settled
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.validation import Strict
 from hdbench.common.value_text import Case, text_of

@@ -51,8 +51,7 @@ from hdbench.collections.trust.runs import Runs, opened_runs
 from hdbench.collections.trust.sample import EXAMPLE_DRAW
 from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import ValueKey
-from hdbench.collections.truth.reading_queue import ReadingStage, mark_of
-from hdbench.collections.truth.readings import Settled
+from hdbench.collections.truth.readings import ReadingStage, Settled, mark_of
 from hdbench.common.progress import tell
 from hdbench.common.value_text import Case, text_of
 from hdbench.errors import HdbenchError, Message

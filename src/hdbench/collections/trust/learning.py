@@ -47,8 +47,7 @@ from hdbench.collections.trust.sample import SECOND_DRAW, Pair, draw_first, draw
 from hdbench.collections.trust.seals import Sealed, Sha256, read_sealed, write_sealed
 from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import ValueKey
-from hdbench.collections.truth.reading_queue import ReadingStage, mark_of
-from hdbench.collections.truth.readings import Settled
+from hdbench.collections.truth.readings import ReadingStage, Settled, mark_of
 from hdbench.common.os_errors import read_errors, write_errors
 from hdbench.common.validation import Strict
 from hdbench.common.value_text import text_of

@@ -18,8 +18,14 @@ from hdbench.collections.trust.fields import ItemField
 from hdbench.collections.trust.plan import RIGHTS, Right
 from hdbench.collections.trust.runs import Judged
 from hdbench.collections.truth.events import Reading, ValueKey
-from hdbench.collections.truth.reading_queue import MOST_READINGS, TWICE, ReadingStage
-from hdbench.collections.truth.readings import Settled, reader_agreement, settled
+from hdbench.collections.truth.readings import (
+    MOST_READINGS,
+    TWICE,
+    ReadingStage,
+    Settled,
+    reader_agreement,
+    settled,
+)
 from hdbench.common.validation import Strict
 from hdbench.common.value_text import Case, folded, text_of
 from hdbench.errors import HdbenchError

@@ -32,8 +32,7 @@ from hdbench.collections.trust.origins import ValueStates
 from hdbench.collections.trust.runs import Runs, opened_runs
 from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import ValueKey, WorkedValue, as_name, now
-from hdbench.collections.truth.form import form_of
-from hdbench.collections.truth.single_value import asked, typed_value
+from hdbench.collections.truth.form import asked, form_of, typed_value
 from hdbench.collections.truth.work_list import Candidate, EntryField, Reason
 from hdbench.common.csv_and_excel import Row, csv_rows
 from hdbench.common.jsonio import parse_line, read_jsonl

@@ -1,9 +1,8 @@
 """Agreement of people who annotated the same items of a collection."""
 
 import json
-import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ from hdbench.benchmarks.benchmark import PEOPLE
 from hdbench.benchmarks.building.recipe import Recipe
 from hdbench.benchmarks.spec import read_spec
 from hdbench.collections.truth.double import ReadByAll, read_doubly_read
+from hdbench.collections.truth.item_state import folded
 from hdbench.scoring.metric import INDEX, Metric
 from hdbench.scoring.records.compare import joined
 from hdbench.scoring.records.options import read_rules
@@ -113,7 +113,8 @@ def units_by_field(
     groups: list[_Group] = []
     for item, records in enumerate(items):
         parsed = tuple(
-            None if record is None else take_apart(_plain(record), rules) for record in records
+            None if record is None else take_apart(folded(record) or {}, rules)
+            for record in records
         )
         groups += _groups(_Group(item, "", parsed), rules)
     fields: defaultdict[str, dict[str, None]] = defaultdict(dict)
@@ -169,17 +170,6 @@ def _aligned(
                 rows.append([None] * len(lists))
             rows[-1 if aligned is None else row_of[id(aligned)]][column] = entry
     return [tuple(row) for row in rows]
-
-
-def _plain(value: Any) -> Any:
-    """Return a value with texts in NFC and stripped; None instead of an empty text."""
-    if isinstance(value, Mapping):
-        return {key: _plain(child) for key, child in value.items()}
-    if isinstance(value, list):
-        return [_plain(child) for child in value]
-    if isinstance(value, str):
-        return unicodedata.normalize("NFC", value).strip() or None
-    return value
 
 
 def _text(value: Any) -> str | None:

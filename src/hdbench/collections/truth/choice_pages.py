@@ -10,15 +10,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hdbench.answers.ids import match_ids
 from hdbench.benchmarks.provenance import AUDITED
 from hdbench.collections.truth.event_files import ChangedError
-from hdbench.collections.truth.events import SETTLED, Change, ValueKey, WorkedValue, list_name, now
+from hdbench.collections.truth.events import SETTLED, ValueKey, WorkedValue, list_name, now
 from hdbench.collections.truth.fields import get, parse_field, with_value
+from hdbench.collections.truth.form import typed_value
 from hdbench.collections.truth.item_state import Conflict, ItemState
-from hdbench.collections.truth.single_value import typed_value
 from hdbench.collections.truth.store import Store
 from hdbench.collections.truth.value_page import ValuePage
 from hdbench.collections.truth.work_list import Candidate, WorkList
@@ -27,6 +27,20 @@ from hdbench.common.validation import validate
 from hdbench.common.value_text import BETWEEN, text_of
 from hdbench.errors import HdbenchError
 from hdbench.report.audit.findings import FoundField
+
+
+class Decided(NamedTuple):
+    """What was decided of a value.
+
+    Attributes:
+        by: the person.
+        at: the time.
+        value: the value; None for nothing.
+    """
+
+    by: str
+    at: str
+    value: Any
 
 
 class ChoicePage(ValuePage):
@@ -51,7 +65,7 @@ class ChoicePage(ValuePage):
         self._values = values
 
     @abstractmethod
-    def decided(self) -> Mapping[ValueKey, WorkedValue | Change]:
+    def decided(self) -> Mapping[ValueKey, Decided]:
         """Return what was decided of the values, by anybody."""
 
     @abstractmethod
@@ -97,13 +111,10 @@ class ChoicePage(ValuePage):
                 "phase": "reading" if left else "done",
                 "stage": 0,
                 "name": self.name,
-                "stages": 1,
                 "place": len(self._values) - len(left) + 1,
                 "all": len(self._values),
                 "next": (later or left)[:2],
                 "last": max(mine)[1] if mine else None,
-                "waiting": 0,
-                "problem": "",
             }
 
     def value(self, number: int) -> dict[str, Any]:
@@ -116,7 +127,13 @@ class ChoicePage(ValuePage):
             return {
                 "item": key.item,
                 **self.asks(key.field),
-                "own": made and self._own(key, made),
+                "own": made
+                and {
+                    "what": "value",
+                    "value": made.value,
+                    "text": _in_words(made.value),
+                    "by": made.by,
+                },
                 "after": self.after(key),
                 "before": number - 1 if number else None,
                 "place": number + 1,
@@ -131,12 +148,6 @@ class ChoicePage(ValuePage):
                 **beside,
                 **self.media.shown(key.item),
             }
-
-    def _own(self, key: ValueKey, made: WorkedValue | Change) -> dict[str, Any]:
-        value = made.value
-        if isinstance(made, Change):  # which has the outermost field
-            value = _at({made.field: value}, key.field)
-        return {"what": "value", "value": value, "text": _in_words(value), "by": made.by}
 
     def read(self, number: int, body: dict[str, Any]) -> dict[str, Any]:
         """Save what this person decides of a value, and return the state."""
@@ -177,10 +188,11 @@ class WorkPage(ChoicePage):
         """Close the list."""
         self._work.close()
 
-    def decided(self) -> Mapping[ValueKey, WorkedValue]:
+    def decided(self) -> Mapping[ValueKey, Decided]:
         """Return what was decided of the values, by anybody."""
         self.people.refresh()
-        return self.people.worked(self._work.seal)
+        worked = self.people.worked(self._work.seal)
+        return {key: Decided(each.by, each.at, each.value) for key, each in worked.items()}
 
     def shown(self, key: ValueKey) -> tuple[Sequence[Candidate], dict[str, Any]]:
         """Return what the runs say, why there is doubt, and the item's other values."""
@@ -237,15 +249,15 @@ class TruthPage(ChoicePage):
         """Bring the ground truths up to date."""
         self._store.close()
 
-    def decided(self) -> Mapping[ValueKey, Change]:
+    def decided(self) -> Mapping[ValueKey, Decided]:
         """Return what was decided of the values, by anybody."""
         self._states = {state.item: state for state in self._store.states(self._items)}
-        made = ((key, self.change_of(key)) for key in self._values)
-        return {key: change for key, change in made if change is not None}
+        made = ((key, self.decided_of(key)) for key in self._values)
+        return {key: each for key, each in made if each is not None}
 
     @abstractmethod
-    def change_of(self, key: ValueKey) -> Change | None:
-        """Return the change that decided a value; None if it is open."""
+    def decided_of(self, key: ValueKey) -> Decided | None:
+        """Return what was decided of a value; None if it is open."""
 
     def after(self, key: ValueKey) -> str | None:
         """Return the changes of the item that the page knows of."""
@@ -258,12 +270,12 @@ class TruthPage(ChoicePage):
         with suppress(HdbenchError):  # it is saved: the ground truths can be written later
             self._store.flush(wait=False)
 
-    def last_change(self, key: ValueKey, how: str = "") -> Change | None:
+    def last_change(self, key: ValueKey, how: str = "") -> Decided | None:
         """Return the last change of a value's field, or the last one that was made in a way."""
         top = key.field.partition(".")[0]
         made = [
-            change
-            for change in self._store.history(key.item)
+            Decided(change.by, change.at, _at({top: change.value}, key.field))
+            for change in self._store.people.changes(key.item)
             if change.field == top and how in ("", change.how)
         ]
         return made[-1] if made else None
@@ -290,7 +302,7 @@ class SettlingPage(TruthPage):
         ]
         super().__init__(store, language, values)
 
-    def change_of(self, key: ValueKey) -> Change | None:
+    def decided_of(self, key: ValueKey) -> Decided | None:
         """Return the last change of a value that is not in conflict any more."""
         return None if self._conflict(key) else self.last_change(key)
 
@@ -335,31 +347,21 @@ class AuditPage(TruthPage):
             for each in fields:
                 key = ValueKey(item, each.field.partition("[")[0])
                 self._found.setdefault(key, []).append(each)
-        self._looked_at: dict[ValueKey, Change] = {}
+        self._looked_at: dict[ValueKey, Decided] = {}
         self._in_field = Counter((key.item, key.field.partition(".")[0]) for key in self._found)
         super().__init__(store, language, list(self._found))
 
-    def change_of(self, key: ValueKey) -> Change | None:
-        """Return the change that corrected a value, or with which this person left it as it was."""
+    def decided_of(self, key: ValueKey) -> Decided | None:
+        """Return how a value was corrected, or that this person left it as it was."""
         if self._in_field[key.item, key.field.partition(".")[0]] > 1:
             return self._looked_at.get(key)  # a change is one of all that is in the field
         return self._looked_at.get(key) or self.last_change(key, AUDITED)
 
     def save(self, key: ValueKey, after: str | None, made: dict[str, Any]) -> None:
         """Save the value that was chosen; one that was there already is not written again."""
-        top, record = key.field.partition(".")[0], self._states[key.item].record
-        if made["value"] != _at(record, key.field):
+        if made["value"] != _at(self._states[key.item].record, key.field):
             super().save(key, after, made)
-            record = self._store.state(key.item).record
-        self._looked_at[key] = Change(
-            by=self.person,
-            at=now(),
-            kind="ground_truth",
-            item=key.item,
-            field=top,
-            value=_at(record, top),
-            how=AUDITED,
-        )
+        self._looked_at[key] = Decided(self.person, now(), made["value"])
 
     def shown(self, key: ValueKey) -> tuple[Sequence[Candidate], dict[str, Any]]:
         """Return the ground truth, and what it is with what models read."""

@@ -130,7 +130,7 @@ class Editor:
     @property
     def notes(self) -> list[str]:
         """Return messages about repaired or skipped lines, for the user."""
-        return self._store.notes
+        return self._store.metadata.notes
 
     def close(self) -> None:
         """Write all pending changes, and let others open the collection."""
@@ -140,7 +140,7 @@ class Editor:
     def start(self) -> dict[str, Any]:
         """Return the data that the page loads once: form, texts, and all items with status."""
         with self._lock:
-            states = self._store.states()
+            states, readers = self._store.states(), self._store.people.readers
             return {
                 "name": self._name,
                 "annotator": self._annotator,
@@ -154,7 +154,7 @@ class Editor:
                         state.status,
                         bool(state.conflicts),
                         state.stage,
-                        self._annotator in self._store.readers(state.item),
+                        self._annotator in readers.get(state.item, ()),
                         self._media.has_picture(state.item),
                     ]
                     for state in states
@@ -166,7 +166,7 @@ class Editor:
         item = self._id(number)
         with self._lock:
             state = self._store.state(item)
-            is_blind = bool(self._store.readers(item))
+            is_blind = item in self._store.people.readers
         return {
             "state": as_json(state),
             "blind": is_blind,
@@ -287,7 +287,7 @@ class Editor:
         return _at(self._store.items, number, Message("there is no such item"))
 
     def _check_drafted(self, item: str) -> None:
-        if self._store.readers(item):
+        if item in self._store.people.readers:
             raise HdbenchError("{item}: is annotated without a draft", item=item)
 
     def _how(self, item: str, what: str) -> str:

@@ -69,13 +69,6 @@ def saving(path: Path) -> Iterator[None]:
         ) from error
 
 
-class _Seal(NamedTuple):
-    """How far a file was read before: the number of its lines, and sha256 of the last one."""
-
-    lines: int
-    head: str
-
-
 class _Read(NamedTuple):
     """How far a file is read: its bytes, its lines, and sha256 of the last one."""
 
@@ -242,15 +235,15 @@ class People:
     def seal(self) -> None:
         """Keep how far each file is read, so that a shorter one is refused from now on."""
         for name, read in self._read.items():
-            if self._seal(name) != (sealed := _Seal(read.lines, read.head)):
-                line = f"{sealed.lines} {sealed.head}\n".encode()
+            if self._seal(name) != read._replace(size=0):
+                line = f"{read.lines} {read.head}\n".encode()
                 with suppress(HdbenchError):  # only what was added since could go unnoticed
                     write_whole(self._seal_file(name), line, self._folder)
 
     def _read_on(self, name: str) -> None:
         """Read the whole lines that were added to a file; one that is being written is no line."""
         path, read = self.file(name), self._read.get(name, _Read())
-        seal = self._seal(name) or _Seal(0, "")
+        seal = self._seal(name)
         for each in (path, self._seal_file(name)):
             refuse_links(each, self._folder)
         size = path.stat().st_size if path.exists() else 0
@@ -296,12 +289,13 @@ class People:
     def _sealed_names(self) -> set[str]:
         return {path.name[1:-5] for path in self.path.glob(".*.read")}
 
-    def _seal(self, name: str) -> _Seal | None:
+    def _seal(self, name: str) -> _Read:
+        """Return how far a file was read before, without its size; nothing if that is unknown."""
         try:
             lines, head = read_at_most(self._seal_file(name), 200).decode().split()
-            return _Seal(int(lines), head)
+            return _Read(0, int(lines), head)
         except (OSError, ValueError):
-            return None
+            return _Read()
 
 
 def _line_of(event: Event, path: Path) -> bytes:

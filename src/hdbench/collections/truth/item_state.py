@@ -305,15 +305,16 @@ def _plain(value: Any) -> str:
     Texts are, apart from spaces around them and the Unicode form, and so are all ways to say
     nothing.
     """
-    return "null" if is_nothing(value) else json.dumps(_folded(value), sort_keys=True)
+    return "null" if is_nothing(value) else json.dumps(folded(value), sort_keys=True)
 
 
-def _folded(value: Any) -> Any:
+def folded(value: Any) -> Any:
+    """Return a value with texts in NFC and stripped; None for nothing, which objects leave out."""
     if is_nothing(value):
         return None
     if isinstance(value, dict):
-        kept = {key: _folded(each) for key, each in value.items()}
+        kept = {key: folded(each) for key, each in value.items()}
         return {key: each for key, each in kept.items() if each is not None}
     if isinstance(value, list):
-        return [_folded(each) for each in value]
+        return [folded(each) for each in value]
     return unicodedata.normalize("NFC", value).strip() if isinstance(value, str) else value

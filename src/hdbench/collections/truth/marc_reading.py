@@ -4,13 +4,13 @@ import logging
 import re
 import warnings
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from hdbench.answers.records import Truth, Truths
 from hdbench.collections.truth.marc_mapping import DEFAULT_MAPPING, read_mapping
-from hdbench.collections.truth.page_files import other_xml
-from hdbench.collections.truth.remarks import Remarks
+from hdbench.collections.truth.page_files import Remarks, other_xml
 from hdbench.common.bounds import MAX_RECORDS
 from hdbench.common.extras import needed
 from hdbench.common.xml_documents import elements_of, name_of, read_document
@@ -76,15 +76,9 @@ def read_marc(path: Path, mapping: Path | None = None, *, skip_damaged: bool = F
             them.
         MissingExtraError: pymarc or lxml is not installed.
     """
-    with needed("truths", "MARC files need"):
-        import pymarc  # noqa: F401, PLC0415
     fields = read_mapping(mapping or DEFAULT_MAPPING)
-    data = read_document(path)
     remarks, problems, truths = Remarks(), list[str](), list[Truth]()
-    is_xml = data.lstrip().startswith(XML)
-    number = 0
-    records = _from_xml(data, path) if is_xml else _from_binary(data, path, remarks)
-    for number, record in enumerate(records, 1):
+    for number, record in enumerate(_records(path, remarks)[0], 1):
         if number > MAX_RECORDS:
             raise HdbenchError(
                 "{place}: more than {most:,} records: export fewer", place=path, most=MAX_RECORDS
@@ -103,8 +97,6 @@ def read_marc(path: Path, mapping: Path | None = None, *, skip_damaged: bool = F
         if fields.original and _in_original_script(record):
             remarks.add(Message("in their original script, by fields 880"), _place(path, number))
         truths.append(Truth(_place(path, number), *fields.truth(record)))
-    if not number:
-        raise other_xml(path, data)
     if problems and not skip_damaged:
         raise HdbenchError(
             "{place}: {problems}: export the file again, or leave them out with --skip-damaged",
@@ -134,12 +126,8 @@ def own_records(path: Path) -> "tuple[list[Record], bool]":
         HdbenchError: it is neither, has no record, or a record in it is damaged.
         MissingExtraError: pymarc or lxml is not installed.
     """
-    with needed("truths", "MARC files need"):
-        import pymarc  # noqa: F401, PLC0415
-    data = read_document(path)
-    is_xml = data.lstrip().startswith(XML)
     found: list[Record] = []
-    records = _from_xml(data, path) if is_xml else _from_binary(data, path, Remarks())
+    records, is_xml = _records(path, Remarks())
     for number, record in enumerate(records, 1):
         if isinstance(record, _Damaged):
             raise HdbenchError(
@@ -150,9 +138,19 @@ def own_records(path: Path) -> "tuple[list[Record], bool]":
                 fault=record.fault,
             )
         found.append(record)
-    if not found:
-        raise other_xml(path, data)
     return found, is_xml
+
+
+def _records(path: Path, remarks: Remarks) -> "tuple[Iterator[Record | _Damaged], bool]":
+    """Return the records of a file, one at least, and whether it is MARCXML."""
+    with needed("truths", "MARC files need"):
+        import pymarc  # noqa: F401, PLC0415
+    data = read_document(path)
+    is_xml = data.lstrip().startswith(XML)
+    records = _from_xml(data, path) if is_xml else _from_binary(data, path, remarks)
+    if (first := next(records, None)) is None:
+        raise other_xml(path, data)
+    return chain([first], records), is_xml
 
 
 def _place(path: Path, number: int) -> Message:

@@ -1,12 +1,12 @@
 """Files with the text of pages, as Transkribus, eScriptorium and OCR programs export them."""
 
 import os
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
 from hdbench.answers.page_text.reading import ENDINGS, HEAD, Form, form_of, read_page_text, root_of
 from hdbench.answers.records import Truth, Truths
-from hdbench.collections.truth.remarks import Remarks
 from hdbench.common.bounds import MAX_OUTER, MAX_PAGE_FILES
 from hdbench.common.names import check_name
 from hdbench.common.os_errors import read_errors
@@ -16,6 +16,24 @@ from hdbench.errors import HdbenchError, Message, shortened
 
 FORMS: tuple[Form, ...] = ("PAGE XML", "ALTO", "hOCR")
 """The form that is read where a folder has several, as an export of Transkribus has."""
+
+
+class Remarks:
+    """Assumptions that were made, and where: a note for each kind, however many places it has."""
+
+    def __init__(self) -> None:
+        self._places: dict[str, list[str]] = defaultdict(list)
+
+    def add(self, remark: str, place: str) -> None:
+        """Keep a remark about a place."""
+        self._places[remark].append(place)
+
+    def notes(self) -> list[str]:
+        """Return one line for each remark, with its first places."""
+        return [
+            Message("{remark}: {places}", remark=remark, places=shortened(places))
+            for remark, places in self._places.items()
+        ]
 
 
 @dataclass(frozen=True)

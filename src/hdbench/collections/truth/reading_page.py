@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, Protocol
 
 from hdbench.collections.truth.event_files import ChangedError
 from hdbench.collections.truth.events import Reading, ValueKey, list_name, now
-from hdbench.collections.truth.reading_queue import (
+from hdbench.collections.truth.form import typed_value
+from hdbench.collections.truth.readings import (
     Readings,
     ReadingStage,
     offered,
     waits_for_others,
 )
-from hdbench.collections.truth.single_value import typed_value
 from hdbench.collections.truth.value_page import ValuePage
 from hdbench.common.validation import validate
 from hdbench.errors import HdbenchError

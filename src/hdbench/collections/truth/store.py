@@ -13,7 +13,6 @@ from hdbench.collections.truth.events import Change, Event, Found, Undo, What, a
 from hdbench.collections.truth.fields import get, parse_field, with_value
 from hdbench.collections.truth.item_state import Base, ItemState, Stage, base_of, seen_by
 from hdbench.collections.truth.metadata import Metadata, TakenError
-from hdbench.common.bounds import MAX_ITEM_CHANGES
 from hdbench.common.validation import validate
 from hdbench.errors import HdbenchError
 
@@ -26,6 +25,8 @@ class States:
         person: who looks at them; empty for somebody who reads nothing alone.
 
     Attributes:
+        folder: same as in Args.
+        person: same as in Args.
         metadata: the rows of the collection.
         people: what people did.
 
@@ -35,7 +36,7 @@ class States:
     """
 
     def __init__(self, folder: Path, person: str = "") -> None:
-        self._folder, self._person = folder, person
+        self.folder, self.person = folder, person
         self.metadata, self.people = Metadata(folder), People(folder)
         self._states: dict[str, tuple[object, ItemState]] = {}  # with what it was computed from
         self._numbers: dict[str, int] = {}
@@ -60,7 +61,7 @@ class States:
         readers, base = self.people.readers.get(item, ()), self.base(item)
         known, made_of = self._states.get(item), (self.people.stamp(item), readers, base)
         if known is None or known[0] != made_of:
-            state = seen_by(self._person, item, self.people.changes(item), readers, base)
+            state = seen_by(self.person, item, self.people.changes(item), readers, base)
             known = self._states[item] = made_of, state
         return known[1]
 
@@ -73,7 +74,7 @@ class States:
 
     def is_noted(self, item: str) -> bool:
         """Return whether the person's file says what an item had before anybody changed it."""
-        return any(event.by == self._person for event in self.people.found.get(item, ()))
+        return any(event.by == self.person for event in self.people.found.get(item, ()))
 
     def _check_items(self) -> None:
         """Refuse a list of items from which some have gone that people worked on."""
@@ -88,7 +89,7 @@ class States:
             )
 
 
-class Store:
+class Store(States):
     """A folder that one person has open, beside others with files of their own.
 
     Every method can be called from several threads. Changes by others, and by the same person in
@@ -100,19 +101,16 @@ class Store:
         person: the person's name.
 
     Attributes:
-        folder: same as in Args.
         items: the ids, in the order of `metadata.jsonl`.
-        person: the person's name.
 
     Raises:
         HdbenchError: the name cannot be used; see also `States`.
     """
 
     def __init__(self, folder: Path, person: str) -> None:
-        self.folder, self.person = folder, as_name(person)
-        self._view = States(folder, self.person)
-        self.items = list(self._view.metadata.rows)
-        with self._view.people.writing(self.person):
+        super().__init__(folder, as_name(person))
+        self.items = list(self.metadata.rows)
+        with self.people.writing(self.person):
             pass  # so that what is wrong is said now
         self._turn = threading.RLock()
         self._is_due = True
@@ -124,15 +122,6 @@ class Store:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @property
-    def notes(self) -> list[str]:
-        """Return messages about what was found, for the user."""
-        return self._view.metadata.notes
-
-    def readers(self, item: str) -> tuple[str, ...]:
-        """Return the names of those who read an item alone; none for most items."""
-        return self._view.people.readers.get(item, ())
 
     def state(self, item: str) -> ItemState:
         """Return the state of an item.
@@ -150,20 +139,7 @@ class Store:
         """
         with self._turn:
             self._refresh()  # once: it looks at every file
-            return [self._view.of(item) for item in (self.items if items is None else items)]
-
-    def history(self, item: str) -> list[Change]:
-        """Return the changes of an item that the person may see, in the order of time.
-
-        Raises:
-            HdbenchError: there is no such item.
-        """
-        state = self.state(item)
-        changes = self._view.people.changes(item)
-        if state.stage is Stage.others:
-            return []
-        is_own = state.stage is Stage.own
-        return [change for change in changes if not is_own or change.by == self.person]
+            return [self.of(item) for item in (self.items if items is None else items)]
 
     def change(
         self,
@@ -196,9 +172,9 @@ class Store:
             HdbenchError: there is no such item or field, the value cannot be held, or it cannot be
                 saved; nothing is written.
         """
-        with self._turn, self._view.people.writing(self.person):
+        with self._turn, self.people.writing(self.person):
             self._refresh()
-            state = self._view.of(item)
+            state = self.of(item)
             if after != (state.head or {}).get(kind):
                 raise ChangedError("{item}: was changed in the meantime", item=item)
             if state.stage is Stage.others:
@@ -206,7 +182,7 @@ class Store:
                     "{item}: is read by others, who do not see your entries", item=item
                 )
             top, value = _of_field(state, field, to) if kind == "ground_truth" else (field, to)
-            numbers = self._view.people.numbers()
+            numbers = self.people.numbers()
             made = {
                 "by": self.person,
                 "at": self._time(item),
@@ -219,7 +195,7 @@ class Store:
                 "alone": state.stage is Stage.own,
                 "seen": {name: numbers[name] for name in numbers if name != self.person},
             }
-            return self._save(item, validate(Change, made, self._view.people.file(self.person)))
+            return self._save(item, validate(Change, made, self.people.file(self.person)))
 
     def undo(self, item: str) -> ItemState:
         """Undo the person's last change of an item.
@@ -227,12 +203,9 @@ class Store:
         Raises:
             HdbenchError: there is none, or somebody has changed the same field since.
         """
-        with self._turn, self._view.people.writing(self.person):
+        with self._turn, self.people.writing(self.person):
             self._refresh()
-            changes, is_alone = (
-                self._view.people.changes(item),
-                self._view.of(item).stage is Stage.own,
-            )
+            changes, is_alone = self.people.changes(item), self.of(item).stage is Stage.own
             own = [
                 change
                 for change in changes
@@ -269,12 +242,12 @@ class Store:
             self._refresh()
             if not self._is_due:
                 return
-            metadata = self._view.metadata
+            metadata = self.metadata
             with metadata.writing() if wait else metadata.writing(0):
                 self._refresh()  # otherwise this could write less than another process just did
-                states = map(self._view.of, self._view.people.items())
+                states = map(self.of, self.people.items())
                 metadata.write(state for state in states if state.stage is Stage.plain)
-                self._view.people.seal()
+                self.people.seal()
                 self._is_due = False
 
     def close(self) -> None:
@@ -282,26 +255,20 @@ class Store:
         self.flush()
 
     def _refresh(self) -> None:
-        self._is_due |= self._view.refresh()
+        self._is_due |= self.refresh()
 
     def _time(self, item: str) -> str:
         """Return the current time; just after the last change where a clock is wrong."""
-        last = max((change.at for change in self._view.people.changes(item)), default="")
+        last = max((change.at for change in self.people.changes(item)), default="")
         time = now()
         if time > last:
             return time
         return as_time(datetime.fromisoformat(last) + timedelta(milliseconds=1))
 
     def _save(self, item: str, event: Event) -> ItemState:
-        people, base = self._view.people, self._view.base(item)
-        if len(people.changes(item)) >= MAX_ITEM_CHANGES:
-            raise HdbenchError(
-                "{item}: has {most:,} changes, and no more are kept",
-                item=item,
-                most=MAX_ITEM_CHANGES,
-            )
+        base = self.base(item)
         events = [event]
-        if base is not None and not self._view.is_noted(item):
+        if base is not None and not self.is_noted(item):
             # Otherwise it would be lost once metadata.jsonl is written, or where only this person's
             # file is copied to.
             how, model = base.made or (IMPORTED, None)
@@ -309,9 +276,9 @@ class Store:
                 by=self.person, at=event.at, item=item, record=base.record, how=how, model=model
             )
             events = [found, event]
-        people.append(events)
+        self.people.append(events)
         self._is_due = True
-        return self._view.of(item)
+        return self.of(item)
 
 
 def _of_field(state: ItemState, field: str, to: Any) -> tuple[str, Any]:

@@ -4,7 +4,6 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,12 +11,9 @@ from typing import Any, NamedTuple
 from pydantic import RootModel
 
 from hdbench.benchmarks.authority_files import read_authority_lines
-from hdbench.common.os_errors import read_errors
+from hdbench.common.folder_files import file_in
 from hdbench.common.validation import read_yaml, validate
 from hdbench.errors import HdbenchError
-
-_LOADED = 8  # authorities that are kept for further editors
-
 
 AUTHORITIES = "authorities.yaml"
 """The file in a collection's folder with a line `FIELD: FILE` for each field whose values are
@@ -79,7 +75,7 @@ def read_authorities(folder: Path, fields: Iterable[str]) -> dict[str, Authority
     Raises:
         HdbenchError: there is no such field, or a file is unusable or not in the folder.
     """
-    names, authorities, path = list(fields), {}, folder / AUTHORITIES
+    names, authorities, path = list(fields), dict[str, Authority](), folder / AUTHORITIES
     files = validate(_Files, read_yaml(path) or {}, path).root if path.is_file() else {}
     for field, name in files.items():
         if field not in names:
@@ -88,29 +84,11 @@ def read_authorities(folder: Path, fields: Iterable[str]) -> dict[str, Authority
                 field=field[:100],
                 names=", ".join(names),
             )
-        try:
-            path = (folder / name).resolve()
-        except ValueError as error:
-            raise HdbenchError("authorities.yaml: {name!r}: {why}", name=name, why=error) from error
-        if not path.is_relative_to(folder.resolve()):
-            raise HdbenchError(
-                "authorities.yaml: {name}: not in the folder {folder}",
-                name=name,
-                folder=folder,
-            )
-        with read_errors(path):
-            stat = path.stat()
-            authorities[field] = _loaded(path, stat.st_mtime_ns, stat.st_size)
+        values: dict[str, str] = {}
+        for line in read_authority_lines(file_in(folder, name)):
+            values.setdefault(line.value, line.identifier)
+        authorities[field] = Authority(values)
     return authorities
-
-
-@lru_cache(maxsize=_LOADED)
-def _loaded(path: Path, _changed: int, _size: int) -> Authority:
-    """Return the authority in a file; a changed file has another time and is read again."""
-    values: dict[str, str] = {}
-    for line in read_authority_lines(path):
-        values.setdefault(line.value, line.identifier)
-    return Authority(values)
 
 
 MAX_SUGGESTED = 50

@@ -10,9 +10,8 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import SCHEMA
 from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import ValueKey, as_name
-from hdbench.collections.truth.form import form_of
+from hdbench.collections.truth.form import asked, form_of
 from hdbench.collections.truth.media import BrowserImage, CollectionMedia
-from hdbench.collections.truth.single_value import asked
 from hdbench.common.texts import Texts
 
 _TEXTS = Texts(Path(__file__).parent / "texts")

@@ -69,8 +69,9 @@ def file_in(folder: Path, name: str | Path, within: Path | None = None) -> Path:
     with read_errors(path):
         try:
             real, root = path.resolve(), folder.resolve()
-            allowed = (within,) if within else (root, *hub_blobs(folder))
-            is_inside = any(real.is_relative_to(base.resolve()) for base in allowed)
+            blobs = (base.resolve() for base in hub_blobs(folder))
+            allowed = [within.resolve()] if within else [root, *blobs]
+            is_inside = any(map(real.is_relative_to, allowed))
             mode = real.stat().st_mode if is_inside else 0
         except (FileNotFoundError, NotADirectoryError) as error:
             raise MissingFileError(path) from error

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import itemgetter
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 from pydantic import ConfigDict, Field, StringConstraints, model_validator
@@ -216,14 +217,24 @@ class Result(ResultPart):
         Raises:
             HdbenchError: the result has no details.
         """
-        from hdbench.evaluation.tables import errors_table, images_of  # noqa: PLC0415  see above
+        from hdbench.evaluation.tables import images_of  # noqa: PLC0415  see above
+
+        return self.errors_beside(images_of(self.dataset))
+
+    def errors_beside(self, images: Mapping[str, Path]) -> "Table":
+        """Return the same with these images, as to find all takes long where none is shown.
+
+        Args:
+            images: id → the item's first image.
+        """
+        from hdbench.evaluation.tables import errors_table  # noqa: PLC0415  see above
 
         if len(self.per_item) < len(self.ids):
             raise HdbenchError(
                 "this result has no details of its items: score the answers again, with "
                 "details=True"
             )
-        return errors_table(self.per_item, self.item_errors, images_of(self.dataset))
+        return errors_table(self.per_item, self.item_errors, images)
 
     def plot(self, *, language: str = "en") -> "Plot":
         """Draw the F1 or accuracy of each field with intervals; without fields, the rates.

@@ -54,7 +54,7 @@ def workbook(result: Result, language: str = "en", titles: Titles = str) -> byte
         sheets.summary(Message("Summary"), _summary(result, result.intervals, language, titles))
         if result.field_rates():
             sheets.table(result.fields, bands=("f1", "accuracy"))
-        sheets.table(result.errors, bands=("similarity",))
+        sheets.table(result.errors_beside({}), bands=("similarity",))
         sheets.table(_without_zeros(result.items), bands=(result.metric.item_figure,))
         sheets.table(_classes(result.errors_by_class))
         if confusions := result.errors_by_class["confusions"]:
@@ -216,5 +216,5 @@ def csv_files(result: Result) -> dict[str, bytes]:
         HdbenchError: the result did not keep the details of every item.
     """
     items = _without_zeros(result.items)
-    tables = {"fields": result.fields, "items": items, "errors": result.errors}
+    tables = {"fields": result.fields, "items": items, "errors": result.errors_beside({})}
     return {f"{name}.csv": table.to_csv() for name, table in tables.items()}

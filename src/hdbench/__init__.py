@@ -8,8 +8,6 @@ if TYPE_CHECKING:
 
     from hdbench.api import (
         Benchmark,
-        Board,
-        Comparison,
         ReadAs,
         Result,
         Settings,
@@ -27,7 +25,9 @@ if TYPE_CHECKING:
     )
     from hdbench.errors import HdbenchError
     from hdbench.models.backend import Reply
+    from hdbench.report.leaderboard.boards import Board
     from hdbench.scoring.metric import Metric
+    from hdbench.statistics.comparison import Comparison
 
 __all__ = [
     "Benchmark",
@@ -52,6 +52,8 @@ __all__ = [
     "write_results",
 ]
 _ELSEWHERE = {
+    "Board": "hdbench.report.leaderboard.boards",
+    "Comparison": "hdbench.statistics.comparison",
     "HdbenchError": "hdbench.errors",
     "Metric": "hdbench.scoring.metric",
     "Reply": "hdbench.models.backend",

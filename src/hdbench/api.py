@@ -17,18 +17,16 @@ from hdbench.evaluation.result_file import given_options, read_result, read_resu
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings, score_loaded
 from hdbench.evaluation.union import concat
-from hdbench.report.leaderboard.boards import Board, leaderboards
 from hdbench.scoring import known_metric
 from hdbench.scoring.metric import Metric
-from hdbench.statistics.comparison import Comparison, compare
 
 if TYPE_CHECKING:
     from hdbench.models.backend import Asker
+    from hdbench.report.leaderboard.boards import Board
+    from hdbench.statistics.comparison import Comparison
 
 __all__ = [
     "Benchmark",
-    "Board",
-    "Comparison",
     "ReadAs",
     "Result",
     "Settings",
@@ -226,7 +224,7 @@ def run(
 
 def compare_runs(
     a: Result | str | PathLike[str], b: Result | str | PathLike[str], *, seed: int = 0
-) -> Comparison:
+) -> "Comparison":
     """Compare two runs on the same items: can they be told apart?
 
     Args:
@@ -248,6 +246,8 @@ def compare_runs(
         >>> compare_runs(right, wrong).better
         'right'
     """
+    from hdbench.statistics.comparison import compare  # noqa: PLC0415  most scores are not compared
+
     named = _named([a, b])
     if len(named) > 2:  # noqa: PLR2004
         raise HdbenchError(
@@ -270,7 +270,7 @@ def rank_runs(
     runs: Mapping[str, Result | str | PathLike[str]] | Iterable[Result | str | PathLike[str]],
     *,
     seed: int = 0,
-) -> Board:
+) -> "Board":
     """Rank runs on the same items, as far as these can tell them apart.
 
     Args:
@@ -292,6 +292,8 @@ def rank_runs(
         >>> [(row.model, row.rank.shown()) for row in board.rows]
         [('all', '1'), ('one', '2')]
     """
+    from hdbench.report.leaderboard.boards import leaderboards  # noqa: PLC0415  nor ranked
+
     named = _named(runs.values() if isinstance(runs, Mapping) else runs)
     if not named:
         raise HdbenchError("no runs to rank: name at least one")

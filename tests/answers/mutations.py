@@ -120,10 +120,6 @@ def outside_of_texts(text: str, replaced: dict[str, str]) -> str:
     return "".join(part if part.startswith('"') else part.translate(table) for part in parts)
 
 
-def numbered(text: str, form: str) -> str:
-    return "\n".join(form.format(n) + line for n, line in enumerate(text.split("\n"), 1))
-
-
 def prefixed(text: str, prefix: str) -> str:
     return "\n".join(prefix + line for line in text.split("\n"))
 
@@ -457,17 +453,6 @@ DAMAGED: dict[str, Make] = {
     "quoted without blanks": lambda c: prefixed(c.lines, ">"),
     "quoted fence": lambda c: prefixed(fence(c.lines), "> "),
     "quoted after prose": lambda c: f"I read:\n\n{prefixed(c.lines, '> ')}\n\nThat is all.",
-    "added lines": lambda c: prefixed(c.lines, "+ "),
-    "added lines without blanks": lambda c: prefixed(c.lines, "+"),
-    "lines of a table": lambda c: prefixed(c.lines, "| "),
-    "commented lines": lambda c: prefixed(c.lines, "# "),
-    "commented lines of C": lambda c: prefixed(c.lines, "// "),
-    "line numbers": lambda c: numbered(c.lines, "{} "),
-    "line numbers with points": lambda c: numbered(c.lines, "{}. "),
-    "line numbers with colons": lambda c: numbered(c.lines, "{}: "),
-    "line numbers with bars": lambda c: numbered(c.lines, "{:>4} | "),
-    "line numbers with tabs": lambda c: numbered(c.lines, "{}\t"),
-    "line numbers in a fence": lambda c: fence(numbered(c.lines, "{:>3}  ")),
     "escaped quotes": lambda c: c.json.replace("\\", "\\\\").replace('"', '\\"'),
     "escaped lines": lambda c: json.dumps(c.lines, ensure_ascii=False)[1:-1],
     "escaped twice": lambda c: json.dumps(
@@ -495,9 +480,6 @@ DAMAGED: dict[str, Make] = {
     "quotation marks doubled": lambda c: (
         None if '""' in c.json or "\\" in c.json else c.json.replace('"', '""')
     ),
-    "keys with blanks": lambda c: (
-        None if re.search(r'"editor"', c.json) else re.sub(r'"(\w+)":', r'"\1 ":', c.json)
-    ),
     "field too deep": of_fields(too_deep),
     "hard blanks": lambda c: re.sub(
         r"^ +", lambda match: "\u00a0" * len(match[0]), c.lines, flags=re.MULTILINE
@@ -507,9 +489,6 @@ DAMAGED: dict[str, Make] = {
         None if "null" not in c.lines else re.sub(r"(?<=[:\[,]) ?null\b", " NaN", c.lines)
     ),
     "None": lambda c: None if "null" not in c.lines else re.sub(r": null\b", ": None", c.lines),
-    "undefined": lambda c: (
-        None if "null" not in c.lines else re.sub(r": null\b", ": undefined", c.lines)
-    ),
     "line ends in texts": lambda c: None if "\\n" not in c.json else c.json.replace("\\n", "\n"),
     "percent-encoded keys": lambda c: (
         None if not re.search(r'\w_\w+":', c.json) else re.sub(r'(?<=\w)_(?=\w+":)', "%5F", c.json)

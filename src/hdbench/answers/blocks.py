@@ -3,7 +3,7 @@
 import html
 import json
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple
@@ -35,7 +35,6 @@ OBJECT = re.compile(r"\{")
 OBJECT_OR_LIST = re.compile(r"\{|\[(?=\s*\{)")
 FENCE = re.compile(r"\n[ \t]*(?:```|~~~)")
 INNER = re.compile(r"(?<=[\n{])(?=\{)")
-NO_VALUE = re.compile(r"(?<=[:\[,\s])(?:-?Infinity|NaN|undefined)(?=\s*[,}\]])")
 
 
 def scan(block: str) -> tuple[int, str, bool]:
@@ -115,30 +114,23 @@ class Blocks:
         self._is_whole = is_whole
         self._left, self._work = MAX_BLOCKS, MAX_WORK
 
-    def walk(self, text: str, take: Callable[[Block], bool]) -> None:
-        """Find the blocks of a text that are not empty, in order.
-
-        Args:
-            text: the text.
-            take: is called with each, and returns whether that was all of it; otherwise there may
-                be others in it.
-        """
+    def found(self, text: str) -> Iterator[Block]:
+        """Yield the blocks of a text that are not empty, in order, without those within them."""
         position = 0
         while len(text) <= MAX_DAMAGED and (bracket := self._opening.search(text, position)):
             self._left -= 1
             if self._left < 0:
-                break
-            block = self._at(text, bracket.start())
-            is_taken = block.value and take(block)
-            position = max(bracket.end(), block.end if is_taken else 0)
-
-    def _at(self, text: str, start: int) -> Block:
-        """Return the block that a bracket opens."""
-        decoded = self._decoded(text, start)
-        if decoded is None:
-            return self._damaged(text, start)
-        value, end = decoded
-        return Block(None if is_too_deep(value) else value, "unwrapped", end)
+                return
+            start, position = bracket.span()
+            decoded = self._decoded(text, start)
+            block = (
+                Block(decoded[0], "unwrapped", decoded[1])
+                if decoded
+                else self._damaged(text, start)
+            )
+            if block.value and not is_too_deep(block.value):
+                position = max(position, block.end)
+                yield block
 
     def _damaged(self, text: str, start: int) -> Block:
         """Return what damaged JSON holds, and where it ends: at the next fence at the latest."""
@@ -187,12 +179,12 @@ class Blocks:
         import json_repair  # noqa: PLC0415  slow to import, and seldom needed
 
         try:
-            value = json_repair.loads(NO_VALUE.sub("null", block))
+            value = json_repair.loads(block)
             value = DECODER.decode(json.dumps(value))  # in which nothing is infinite
         except (RecursionError, ValueError):
             return None
         is_block = isinstance(value, dict if block[0] == "{" else list)
-        return value if is_block and not is_too_deep(value) else None
+        return value if is_block else None
 
 
 MAX_TIMES = 3
@@ -207,9 +199,6 @@ GONE = re.compile(
 )
 """Zero-width characters, terminal colors, and line ends in HTML; quotation in Markdown and hard
 blanks that begin a line; and Markdown's backslashes."""
-
-PREFIX = re.compile(r"^[ \t]*(?:\+|\||#+|//|\d{1,5}(?:[ \t]*[.:|)])?)[ \t]?", re.MULTILINE)
-"""What every line of a difference, a table, a comment or a listing begins with."""
 
 ENTITY = re.compile(
     r"[{\[][\s{\[]{0,30}+&(?:amp;){0,3}+(?:quot|#34|#x22|#39|#x27|apos);", re.IGNORECASE
@@ -245,11 +234,6 @@ def respelled(text: str, names: Container[str] = ()) -> str:
         '{"title": "Stellingen"}'
     """
     text = GONE.sub("", text)
-    first, last = re.search(r"[{\[]", text), max(text.rfind("}"), text.rfind("]"))
-    if first and first.start() < last:
-        lines = text[text.rfind("\n", 0, first.start()) + 1 : last + 1].split("\n")
-        if len(lines) > 1 and all(map(PREFIX.match, lines)):
-            text = PREFIX.sub("", text)
     for _ in range(MAX_TIMES):
         if "&" in text and ENTITY.search(text):
             with suppress(ValueError):  # a number with thousands of digits

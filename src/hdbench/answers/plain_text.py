@@ -197,14 +197,13 @@ def _without_markdown(text: str) -> str:
     lines, ends = parts[::2], parts[1::2]
     source = LINE_END.split(FOOTNOTE.sub(r"\\", text))[::2]
     gone: set[int] = set()
-    cells: list[str] | None = None
-    is_heading, row = False, 0
+    joined: dict[int, list[str]] = {}  # the headings, and the cells of the rows of tables
     tokens = _markdown().parse("\n".join(source))
     for token in tokens:
         first, last = token.map or (0, 0)
         match token.type:
-            case "heading_open" | "heading_close":
-                is_heading = token.nesting > 0
+            case "heading_open" | "tr_open":
+                joined[first] = []
             case "hr":
                 is_between = token not in (tokens[0], tokens[-1]) and lines[first] == "---"
                 lines[first] = PAGE_BREAK if is_between else ""
@@ -212,27 +211,21 @@ def _without_markdown(text: str) -> str:
                 is_closed = last - 1 > first and source[last - 1].strip("> \t") == token.markup
                 gone |= {first, last - 1} if is_closed else {first}
             case "blockquote_open":
-                lines[first:last] = [QUOTED.sub("", line) for line in lines[first:last]]
-                source[first:last] = [QUOTED.sub("", line) for line in source[first:last]]
+                for each in (lines, source):
+                    each[first:last] = [QUOTED.sub("", line) for line in each[first:last]]
             case "table_open":
                 gone.add(first + 1)
-            case "tr_open":
-                cells, row = [], first
-            case "tr_close":
-                lines[row], cells = " ".join(filter(None, cells or [])), None
-            case "inline" if cells is not None:
-                cells.append(_words(token))
-            case "inline" if is_heading:
-                lines[first] = _words(token)
+            case "inline" if first in joined:
+                joined[first].append(_words(token))
+                lines[first] = " ".join(filter(None, joined[first]))
             case "inline":
                 marked, words = token.content.split("\n"), _words(token).split("\n")
-                same = len(marked) == len(words)
-                for number, pair in enumerate(
-                    zip(marked, words, strict=True) if same else (), first
-                ):
-                    before, was, after = source[number].rpartition(pair[0].strip(" \t"))
-                    now = pair[1].strip(" \t")
-                    lines[number] = lines[number] if was == now else before + now + after
+                pairs = zip(marked, words, strict=True) if len(marked) == len(words) else ()
+                for number, pair in enumerate(pairs, first):
+                    was, now = (line.strip(" \t") for line in pair)
+                    if was != now:
+                        before, _, after = source[number].rpartition(was)
+                        lines[number] = before + now + after
     return "".join(
         line + end
         for number, (line, end) in enumerate(zip(lines, ends, strict=True))

@@ -7,10 +7,10 @@ from itertools import islice, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jsonschema_rs import Draft202012Validator, ValidationError, ValidationErrorKind
+from jsonschema_rs import Draft202012Validator, Registry, ValidationError, ValidationErrorKind
 
 from hdbench.answers.answer import number_of_values
-from hdbench.answers.blocks import Block, Blocks
+from hdbench.answers.blocks import Blocks
 from hdbench.common.bounds import MAX_CHECKED, MAX_SCHEMA_DEPTH, MAX_SCHEMA_NODES, MAX_VIOLATIONS
 from hdbench.common.jsonio import parse_file
 from hdbench.common.validation import read_text_file
@@ -116,9 +116,10 @@ def without_references(schema: dict[str, Any]) -> dict[str, Any]:
     What a field is called beside its reference stays.
 
     Raises:
-        HdbenchError: a reference leads nowhere, outside the schema or to itself.
+        HdbenchError: a reference leads to itself.
     """
     nodes = 0
+    resolver = Registry([("", schema)]).resolver("")
 
     def resolved(node: Any, depth: int) -> Any:
         nonlocal nodes
@@ -131,25 +132,12 @@ def without_references(schema: dict[str, Any]) -> dict[str, Any]:
             return node
         if isinstance(reference := node.get("$ref"), str):
             titles = {key: node[key] for key in ("title", "titles") if key in node}
-            return {**resolved(_at(schema, reference), depth + 1), **titles}
+            found = resolved(resolver.lookup(reference).contents, depth + 1)
+            return {**found, **titles} if isinstance(found, dict) else found
         return {key: resolved(inner, depth + 1) for key, inner in node.items() if key != "$defs"}
 
     plain: dict[str, Any] = resolved(schema, 0)
     return plain
-
-
-def _at(schema: dict[str, Any], reference: str) -> Any:
-    """Return what a reference within the schema refers to."""
-    node: Any = schema
-    start, *keys = reference.split("/")
-    for key in keys:
-        node = node.get(key) if isinstance(node, dict) else None
-    if start != "#" or not isinstance(node, dict):
-        raise HdbenchError(
-            "$ref {reference!r}: must name an object in the schema: #/$defs/name",
-            reference=reference,
-        )
-    return node
 
 
 MAX_NAME = 200
@@ -157,9 +145,6 @@ MAX_NAME = 200
 
 _MISSING = Message("is missing")
 _NOT_IN_SCHEMA = Message("is not in the schema")
-
-
-Place = tuple[str | int, ...]
 
 
 class Violation(NamedTuple):
@@ -248,13 +233,11 @@ class AnswerSchema:
         self.names = frozenset(path[0] for path in self._paths if len(path) == 1) - {"[]"}
         self.all_names = frozenset(name for path in self._paths for name in path) - {"[]"}
         self.list_of_objects = self._list_of_objects()
-        self.prompts: list[str] = []
+        given = list(prompts)
+        self.prompts = [" ".join(prompt.split()) for prompt in given]
         blocks = Blocks(lists=bool(self.list_of_objects), is_whole=self.has_required)
         self._checked: tuple[Any, bool] = None, False
-        self._shown: list[Any] = []
-        for prompt in prompts:
-            self.prompts.append(" ".join(prompt.split()))
-            blocks.walk(prompt, self._show)
+        self._shown = [block.value for prompt in given for block in blocks.found(prompt)]
 
     @classmethod
     def load(cls, path: Path, prompts: Iterable[str] = ()) -> "AnswerSchema":
@@ -277,10 +260,6 @@ class AnswerSchema:
         if not isinstance(items, dict) or types_of(items) != {"object"}:
             return None
         return (required[0], items) if types_of(field) == {"array"} else None
-
-    def _show(self, block: Block) -> bool:
-        self._shown.append(block.value)
-        return True
 
     def is_shown(self, value: Any) -> bool:
         """Return whether a value appears in a prompt, as its example or template."""
@@ -312,20 +291,22 @@ class AnswerSchema:
         )
         return {name: value} if is_list else None
 
-    def lifted(self, record: dict[str, Any]) -> dict[str, Any] | None:
-        """Return a record that lacks fields with those that were written inside another field.
+    def completed(self, record: dict[str, Any]) -> dict[str, Any] | None:
+        """Return a record with all required fields, also those written inside another field.
 
         Example:
             >>> name = {"type": "object", "properties": {"last_name": {}}}
             >>> schema = AnswerSchema(
             ...     {"properties": {"author": name, "title": {}}, "required": ["author", "title"]}
             ... )
-            >>> schema.lifted({"author": {"last_name": "Müller", "title": "Stellingen"}})
+            >>> schema.completed({"author": {"last_name": "Müller", "title": "Stellingen"}})
             {'author': {'last_name': 'Müller'}, 'title': 'Stellingen'}
 
         Returns:
-            None if there are none, or if the record is not whole with them.
+            None if there are others that it lacks.
         """
+        if self.has_required(record):
+            return record
         lifted: dict[str, Any] = {}
         for name, value in record.items():
             lifted[name] = value
@@ -372,7 +353,7 @@ class AnswerSchema:
         if isinstance(record, dict) and record and self.names and self.names.isdisjoint(record):
             return False
         try:
-            keeps = self._is_valid(record)
+            keeps = any(validator.is_valid(record) for validator in self._validators)
         except UnicodeEncodeError:
             return False
         self._checked = record, keeps
@@ -392,12 +373,9 @@ class AnswerSchema:
             text = json.dumps(record, ensure_ascii=False)
             return self._violations(json.loads(text.encode("utf-8", errors="replace")))
 
-    def _is_valid(self, record: Any) -> bool:
-        return any(validator.is_valid(record) for validator in self._validators)
-
     def _violations(self, record: Any) -> list[Violation]:
         last, keeps = self._checked  # a record is checked when it is read
-        if keeps if record is last else self._is_valid(record):
+        if keeps if record is last else self.keeps_to(record):
             return []
         if number_of_values(record) > MAX_CHECKED:
             wrong = Message("more than {most:,} values: not checked", most=MAX_CHECKED)
@@ -434,17 +412,3 @@ def _dotted(path: Iterable[str | int]) -> str:
     """
     parts = ("[]" if isinstance(part, int) else f".{part}" for part in path)
     return "".join(parts).removeprefix(".")[:MAX_NAME]
-
-
-def leaves_of(value: Any, path: Place = ()) -> Iterator[tuple[Place, Any]]:
-    """Yield the values in an object or list that are not blank or `"null"`, with their paths.
-
-    Example:
-        >>> list(leaves_of({"author": {"last_name": "Müller"}, "pages": [1], "note": ""}))
-        [(('author', 'last_name'), 'Müller'), (('pages', 0), 1)]
-    """
-    if isinstance(value, dict | list):
-        for name, inner in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from leaves_of(inner, (*path, name))
-    elif value not in (None, "", "null"):
-        yield path, value

@@ -2,19 +2,19 @@
 
 import json
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator
 from functools import cached_property
-from itertools import islice, repeat
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
 from rapidfuzz import fuzz
 
 from hdbench.answers.answer import Answer, Kind, Status, number_of_values
-from hdbench.answers.blocks import Block, Blocks, respelled
+from hdbench.answers.blocks import Blocks, respelled
 from hdbench.answers.entries import REASONING
 from hdbench.answers.plain_text import answer_in
-from hdbench.answers.schema import CONFIDENCE, AnswerSchema, is_sure_value, leaves_of
+from hdbench.answers.schema import CONFIDENCE, AnswerSchema, is_sure_value
 from hdbench.common.bounds import (
     MAX_CHARACTERS,
     MAX_COMPARED,
@@ -42,98 +42,6 @@ def at_least(status: Status, answer: Answer) -> Answer:
     return answer._replace(status=status)
 
 
-class Joiner:
-    """Joins the records of one answer, until too much has been compared.
-
-    Args:
-        schema: the form of the benchmark's answers.
-    """
-
-    def __init__(self, schema: AnswerSchema) -> None:
-        self.schema = schema
-        self._to_compare = MAX_COMPARED
-
-    def one(self, records: Sequence[Answer]) -> Answer:
-        """Return the one record of several.
-
-        Two records are joined if they do not say the same thing differently: other items of the
-        list, other fields. If they do, the later one counts, unless it is only a part of a record.
-
-        Args:
-            records: at least one, in order.
-
-        Returns:
-            The record, with `set_aside` if one of them is not part of it.
-        """
-        filled = [record for record in records if any(leaves_of(record.prediction))]
-        one, *others = records = (self.schema.list_of_objects and filled) or records
-        # Items that came one by one are each taken as a new item, however similar to another.
-        name, _ = self.schema.list_of_objects or ("", {})
-        lists = [record.prediction.get(name) for record in records]
-        singly = all(isinstance(items, list) and len(items) == 1 for items in lists)
-        for record in others:
-            if record.prediction == one.prediction:
-                continue
-            joined = self._joined(one.prediction, record.prediction, singly=singly)
-            if joined is not None:
-                status = at_least(one.status, record).status
-                one = at_least("unwrapped", Answer(joined, status, None, one.set_aside))
-            elif self._is_plausible(record, one):
-                one = record._replace(set_aside=True)
-            elif record.status != "truncated":  # otherwise it is the same again, and broke off
-                one = one._replace(set_aside=True)
-        return one
-
-    def _is_plausible(self, record: Answer, other: Answer) -> bool:
-        """Return whether a record is whole, or has at least half of what the other has."""
-        fit, other_fit = self.schema.fit(record.prediction), self.schema.fit(other.prediction)
-        if record.status == "truncated" != other.status:
-            return fit > other_fit
-        return 2 * fit >= other_fit
-
-    def _joined(
-        self, one: dict[str, Any], other: dict[str, Any], *, singly: bool
-    ) -> dict[str, Any] | None:
-        """Return both as one record; None if they are about the same."""
-        if self.schema.list_of_objects is None:
-            has, adds = dict(leaves_of(one)), dict(leaves_of(other))
-            differ = any(has[path] != adds[path] for path in has.keys() & adds.keys())
-            return None if differ else _merged(one, other)
-        name, _ = self.schema.list_of_objects
-        items, more = one.get(name), other.get(name)
-        if not isinstance(items, list) or not isinstance(more, list):
-            return None
-        is_next = singly and len(items) > 1
-        return {name: [*items, *more]} if is_next or not self._is_draft(items, more) else None
-
-    def _is_draft(self, items: list[Any], others: list[Any]) -> bool:
-        """Return whether half of the shorter list's items or more are (nearly) in the other."""
-        shorter, longer = sorted((items, others), key=len)
-        self._to_compare -= len(shorter) * len(longer)
-        if self._to_compare < 0:
-            return False
-        of_longer = [_main_text(item) for item in longer]
-        same = sum(
-            any(fuzz.ratio(text, other, score_cutoff=SAME) for other in of_longer)
-            for text in map(_main_text, shorter)
-        )
-        return same * 2 >= len(shorter)
-
-
-def _merged(one: Any, other: Any) -> Any:
-    """Return the values of both; of two that are no objects the second, unless it is blank."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one | {key: _merged(one.get(key), value) for key, value in other.items()}
-    return other if any(leaves_of(other)) or one is None else one
-
-
-def _main_text(item: Any) -> str:
-    """Return the longest text of an item."""
-    values = item.values() if isinstance(item, dict) else [item]
-    texts = (value for value in values if isinstance(value, str))
-    return max(texts, key=len, default="")[:MAX_CHARACTERS]
-
-
 MAX_PLACEHOLDER = 100
 """Maximum number of characters in a value that is a placeholder."""
 
@@ -149,8 +57,7 @@ RESPONDS = frozenset({
     "output_tokens",
 })
 SAYS = frozenset({"message", "messages", "error", "errors", "detail", "details", "msg", "refusal"})
-SPEAKS = CALLS | CALLED_WITH | RESPONDS | SAYS
-ENVELOPE = SPEAKS | frozenset({
+ENVELOPE = CALLS | CALLED_WITH | RESPONDS | SAYS | frozenset({
     "status", "code", "type", "reason", "title", "id", "role", "content", "name", "object", "model",
     "created", "created_at", "modelVersion", "responseId", "response", "total_duration", "index",
 })
@@ -192,20 +99,20 @@ def kind_of_object(
         return "prompt"
     if is_template(value):
         return "template"
-    is_error = value.get("type") == "error"
-    if not is_error and SPEAKS.isdisjoint(value):
-        return None
-    kind: Kind | None = None
+    return None if keeps else _kind_of_message(value, schema)
+
+
+def _kind_of_message(value: dict[str, Any], schema: AnswerSchema) -> Kind | None:
+    """Return what an object of a server or of a model that speaks like one is."""
     keys = value.keys()
+    is_error = value.get("type") == "error"
+    if not is_error and (not keys <= ENVELOPE or schema.fit(value)):
+        return None
     if keys & CALLS or ("name" in keys and keys & CALLED_WITH):
-        kind = "tool_call"
-    elif keys & RESPONDS:
-        kind = "response"
-    elif keys & SAYS or is_error:
-        kind = "message"
-    if kind is None or keeps or is_error:
-        return None if keeps else kind
-    return None if not keys <= ENVELOPE or schema.fit(value) else kind
+        return "tool_call"
+    if keys & RESPONDS:
+        return "response"
+    return "message" if is_error or keys & SAYS else None
 
 
 def is_schema(value: dict[str, Any], schema: AnswerSchema) -> bool:
@@ -222,6 +129,23 @@ def is_schema(value: dict[str, Any], schema: AnswerSchema) -> bool:
     return len(inner) == len(fields) > 0 and all(field.get("type") in TYPES for field in inner)
 
 
+Place = tuple[str | int, ...]
+
+
+def leaves_of(value: dict[str, Any] | list[Any], path: Place = ()) -> Iterator[tuple[Place, Any]]:
+    """Yield the values in an object or list that are not blank or `"null"`, with their paths.
+
+    Example:
+        >>> list(leaves_of({"author": {"last_name": "Müller"}, "pages": [1], "note": ""}))
+        [(('author', 'last_name'), 'Müller'), (('pages', 0), 1)]
+    """
+    for name, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(inner, dict | list):
+            yield from leaves_of(inner, (*path, name))
+        elif inner not in (None, "", "null"):
+            yield (*path, name), inner
+
+
 def is_template(value: dict[str, Any]) -> bool:
     """Return whether each value that is not blank or 0 is a placeholder, and there is at least one.
 
@@ -231,27 +155,19 @@ def is_template(value: dict[str, Any]) -> bool:
         >>> is_template({"title": "string", "year": 1924})
         False
     """
-    return _of_placeholders(value, "") is True
+    found = (_is_placeholder(path, str(leaf)) for path, leaf in leaves_of(value) if leaf)
+    return next(found, False) and all(found)
 
 
-def _of_placeholders(node: Any, name: str) -> bool | None:
-    """Return whether all values in a node are placeholders; None if there are none."""
-    if not isinstance(node, dict | list):
-        return None if node in (None, "", "null", 0) else _is_placeholder(name, str(node))
-    found = None
-    for key, inner in node.items() if isinstance(node, dict) else zip(repeat(name), node):
-        if (of_placeholders := _of_placeholders(inner, key)) is False:
-            return False
-        found = found or of_placeholders
-    return found
-
-
-def _is_placeholder(name: str, text: str) -> bool:
+def _is_placeholder(path: Place, text: str) -> bool:
     """Return whether a text says what belongs in its place, or is the name of its field."""
     if len(text) > MAX_PLACEHOLDER:
         return False
     text = text.strip(" \n{}[]<>").casefold()
-    return PLACEHOLDER.fullmatch(text) is not None or text.replace(" ", "_") == name.casefold()
+    if PLACEHOLDER.fullmatch(text):
+        return True
+    names = (name for name in reversed(path) if isinstance(name, str))
+    return text.replace(" ", "_") == next(names).casefold()
 
 
 def kind_of_text(text: str, names: Container[str] = ()) -> Kind:
@@ -341,33 +257,32 @@ class _Reader:
     def __init__(self, schema: AnswerSchema) -> None:
         self.schema = schema
         self.kinds: list[Kind] = []  # of what was found that is not a record
-        self.texts, self.nodes = MAX_TEXTS, MAX_NODES
+        self.texts, self.nodes, self.compared = MAX_TEXTS, MAX_NODES, MAX_COMPARED
 
     @cached_property
-    def blocks(self) -> Blocks:  # which most answers do not need, nor what follows
+    def blocks(self) -> Blocks:  # which most answers do not need
         schema = self.schema
         return Blocks(lists=bool(schema.list_of_objects), is_whole=schema.has_required)
 
-    @cached_property
-    def joiner(self) -> Joiner:
-        return Joiner(self.schema)
-
     def read(self, value: Any) -> Answer:
         """Return the record in an answer; if it holds none, what it is instead."""
-        self.is_large = not isinstance(value, str) or len(value) > MAX_VALUES
-        answer = self.text(value, 0) if isinstance(value, str) else self.value(value, 0)
-        may_be_sure = not isinstance(value, str) or "value" in value
-        is_known = not self.schema.names or "value" in self.schema.all_names
-        if answer.is_record and may_be_sure and not is_known:
-            confidences: dict[str, float] = {}
-            plain = _without_confidence(answer.prediction, "", confidences)
-            if plain != answer.prediction:
-                answer = answer._replace(prediction=plain, confidences=confidences)
-                answer = at_least("unwrapped", answer)
+        schema, is_text = self.schema, isinstance(value, str)
+        self.may_be_encoded = not is_text or "%" in value
+        answer = self.text(value, 0) if is_text else self.value(value, 0)
+        found = answer.prediction
+        if (not is_text or len(value) > MAX_VALUES) and number_of_values(found) > MAX_VALUES:
+            return Answer(None, "unparsable", "other")
         if answer.status != "unparsable":
+            may_be_sure = schema.names and (not is_text or "value" in value)
+            if may_be_sure and "value" not in schema.all_names:
+                confidences: dict[str, float] = {}
+                plain = _without_confidence(found, "", confidences)
+                if plain != found:
+                    answer = answer._replace(prediction=plain, confidences=confidences)
+                    answer = at_least("unwrapped", answer)
             return answer
-        if isinstance(answer.prediction, dict):  # so that nobody takes it for a record
-            answer = answer._replace(prediction=json.dumps(answer.prediction, ensure_ascii=False))
+        if isinstance(found, dict):  # so that nobody takes it for a record
+            answer = answer._replace(prediction=json.dumps(found, ensure_ascii=False))
         for kind in ("prompt", "thoughts", *self.kinds):  # the first two whatever is around them
             if kind in self.kinds and kind not in ("text", "other"):
                 return answer._replace(kind=kind)
@@ -398,9 +313,8 @@ class _Reader:
             other = respelled(body, self.schema.names)
             before = len(self.kinds)
             if other != body and (better := self.search(other, level)):
-                # Sound JSON stays, unless the other fits better; damaged JSON if it fits better.
-                gain = self.fit(better) - self.fit(answer) if answer else 1
-                if gain > 0 or not is_sound:
+                # Sound JSON stays, unless the other fits better; damaged JSON goes.
+                if not is_sound or (answer and self.fit(better) > self.fit(answer)):
                     answer = at_least("repaired", better)
             elif self.kinds[before:]:
                 answer = None
@@ -415,21 +329,10 @@ class _Reader:
 
     def search(self, text: str, level: int) -> Answer | None:
         """Return the record in a text that is not JSON."""
-        records: list[Answer] = []
-
-        def take(block: Block) -> bool:
-            answer = at_least(block.status, self.value(block.value, level))
-            if answer.is_record and answer.prediction:
-                records.append(answer)
-                return True
-            return answer.kind not in (None, "other", "text")  # what was inside was looked at
-
-        self.blocks.walk(text, take)
+        found = self.blocks.found(text)
+        answers = (at_least(block.status, self.value(block.value, level)) for block in found)
+        records = [answer for answer in answers if answer.is_record and answer.prediction]
         return self.one(records) if records else None
-
-    def one(self, records: list[Answer]) -> Answer:
-        is_one = len(records) == 1 or not self.schema.names
-        return records[-1] if is_one else self.joiner.one(records)
 
     def fit(self, answer: Answer) -> int:
         return self.schema.fit(answer.prediction)
@@ -442,13 +345,26 @@ class _Reader:
         """Return the record in a JSON value other than a text."""
         if value is None:
             return Answer(None, "unanswered")
-        if self.is_large and number_of_values(value) > MAX_VALUES:
-            return self.nothing(None, "other")
-        before = len(self.kinds)
-        if records := self.records(value, level):
-            return self.one(records)
-        kinds = (kind for kind in self.kinds[before:] if kind != "text")
-        return self.nothing(value, next(kinds, "other"))
+        schema, named, before = self.schema, value, len(self.kinds)
+        status: Status = "clean"
+        if isinstance(value, dict):
+            keeps = not schema.names or schema.keeps_to(value)
+            if self.may_be_encoded and not keeps:
+                named = _decoded(value, schema.all_names)
+                status = "clean" if named == value else "repaired"
+            kind = kind_of_object(named, schema, keeps=keeps and bool(schema.names))
+            if kind and (keeps or kind in ("prompt", "template")):
+                return self.nothing(value, kind)
+            whole = named if keeps else schema.completed(named)
+            if not kind and whole is not None:
+                return Answer(whole, status if whole is named else "repaired")
+        if records := self.records(named, level):
+            return at_least(status, self.one(records))
+        kinds = [kind for kind in self.kinds[before:] if kind != "text"]
+        # Values of wrong types, or none.
+        if isinstance(named, dict) and not kinds and not (named and schema.names.isdisjoint(named)):
+            return Answer(named, status)
+        return self.nothing(value, kinds[0] if kinds else "other")
 
     def records(
         self, node: Any, level: int, depth: int = 0, *, in_schema: bool = False
@@ -459,24 +375,14 @@ class _Reader:
             return []
         if isinstance(node, str):
             return self.in_text(node, level)
-        schema, before, keeps, given = self.schema, len(self.kinds), False, node
-        is_any = not schema.names
-        if isinstance(node, dict) and not depth and not is_any:
-            keeps = schema.keeps_to(node)
-            node = node if keeps else _with_names(node, schema.all_names)
-        status: Status = "unwrapped" if depth else "clean" if node == given else "repaired"
+        schema = self.schema
         record = node if isinstance(node, dict) else schema.of_objects(node)
-        kind = record and kind_of_object(record, schema, keeps=keeps)
+        kind = record and kind_of_object(record, schema)
         if kind:
             self.kinds.append(kind)
-            if kind in ("prompt", "template") or is_any:
+            if kind in ("prompt", "template") or not schema.names:
                 return []
             record, in_schema = None, in_schema or kind == "schema"
-        elif isinstance(node, dict) and not depth:
-            is_whole = is_any or keeps or schema.has_required(node)
-            whole = node if is_whole else schema.lifted(node)
-            if whole is not None:
-                return [Answer(whole, status if is_whole else "repaired")]
         # Parts of a repeated schema fit by chance: there, the field `type` has a `type` too.
         elif depth and in_schema and not schema.has_required(node):
             record = None
@@ -487,13 +393,10 @@ class _Reader:
             for answer in self.records(child, level, depth + 1, in_schema=in_schema)
         ]
         fit = schema.fit(record)
-        is_record = fit > 0 or bool(depth and record and is_any)
-        if not depth and record is not None and not fit:
-            belongs = not record or not schema.names.isdisjoint(record)
-            is_record = belongs and not self.kinds[before:]
+        is_record = fit > 0 or bool(record and not schema.names)
         if not is_record or fit < max(map(self.fit, inner), default=0):
             return inner
-        return [at_least(status if record is node else "unwrapped", Answer(record, status))]
+        return [Answer(record, "clean" if record is node and not depth else "unwrapped")]
 
     def in_text(self, text: str, level: int) -> list[Answer]:
         """Return the record in a text within a value."""
@@ -512,19 +415,91 @@ class _Reader:
             self.kinds.append("thoughts")
         return [inner for key, inner in node.items() if key not in thoughts]
 
+    def one(self, records: list[Answer]) -> Answer:
+        """Return the one record of several.
 
-def _with_names(value: Any, names: frozenset[str]) -> Any:
-    """Return an object or list with its keys as the schema has them: without escapes and marks."""
+        Two records are joined if they do not say the same thing differently: other items of the
+        list, other fields. If they do, the later one counts, unless it is only a part of a record.
+
+        Args:
+            records: at least one, in order.
+
+        Returns:
+            The record, with `set_aside` if one of them is not part of it.
+        """
+        if not self.schema.names:
+            return records[-1]
+        one, *others = records
+        name, _ = self.schema.list_of_objects or ("", {})
+        lists = [record.prediction.get(name) for record in records]
+        # Items that came one by one are each taken as a new item, however similar to another.
+        singly = all(isinstance(items, list) and len(items) == 1 for items in lists)
+        for record in others:
+            joined = self.joined(one.prediction, record.prediction, singly=singly)
+            if joined is not None:
+                status = at_least(one.status, record).status
+                one = at_least("unwrapped", Answer(joined, status, None, one.set_aside))
+            elif record.status != "truncated" or self.fit(record) > self.fit(one):
+                is_part = 2 * self.fit(record) < self.fit(one)
+                one = (one if is_part else record)._replace(set_aside=True)
+        return one
+
+    def joined(
+        self, one: dict[str, Any], other: dict[str, Any], *, singly: bool
+    ) -> dict[str, Any] | None:
+        """Return both as one record; None if they are about the same."""
+        if one == other:
+            return one
+        if self.schema.list_of_objects is None:
+            has, adds = dict(leaves_of(one)), dict(leaves_of(other))
+            differ = any(has[path] != adds[path] for path in has.keys() & adds.keys())
+            return None if differ else _merged(one, other)
+        name, _ = self.schema.list_of_objects
+        items, more = one.get(name), other.get(name)
+        if not isinstance(items, list) or not isinstance(more, list):
+            return None
+        is_next = singly and len(items) > 1
+        return {name: [*items, *more]} if is_next or not self.is_draft(items, more) else None
+
+    def is_draft(self, items: list[Any], others: list[Any]) -> bool:
+        """Return whether half of the shorter list's items or more are (nearly) in the other."""
+        shorter, longer = sorted((items, others), key=len)
+        self.compared -= len(shorter) * len(longer)
+        if self.compared < 0 or not shorter:
+            return False
+        of_longer = [_main_text(item) for item in longer]
+        same = sum(
+            any(fuzz.ratio(text, other, score_cutoff=SAME) for other in of_longer)
+            for text in map(_main_text, shorter)
+        )
+        return same * 2 >= len(shorter)
+
+
+def _merged(one: Any, other: Any) -> Any:
+    """Return the values of both; of two that are no objects the second, unless it is blank."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one | {key: _merged(one.get(key), value) for key, value in other.items()}
+    return other if any(leaves_of([other])) or one is None else one
+
+
+def _main_text(item: Any) -> str:
+    """Return the longest text of an item."""
+    values = item.values() if isinstance(item, dict) else [item]
+    texts = (value for value in values if isinstance(value, str))
+    return max(texts, key=len, default="")[:MAX_CHARACTERS]
+
+
+def _decoded(value: Any, names: frozenset[str]) -> Any:
+    """Return a value whose keys are the schema's names where they are percent-encoded."""
     if isinstance(value, list):
-        return [
-            _with_names(item, names) if isinstance(item, dict | list) else item for item in value
-        ]
+        return [_decoded(inner, names) for inner in value]
+    if not isinstance(value, dict):
+        return value
     named: dict[str, Any] = {}
     for key, inner in value.items():
-        if key not in names:
-            plain = unquote(key).replace("\\", "").strip('"* :\u00a0')
-            key = plain if plain in names and plain not in value else key  # noqa: PLW2901
-        named[key] = _with_names(inner, names) if isinstance(inner, dict | list) else inner
+        name = unquote(key)
+        is_encoded = name in names and name not in value
+        named[name if is_encoded else key] = _decoded(inner, names)
     return named
 
 

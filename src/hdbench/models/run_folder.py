@@ -12,7 +12,7 @@ from typing import Any, cast
 from filelock import FileLock, Timeout
 
 from hdbench.about import __version__
-from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.answer import WrittenAnswer, answers_jsonl
 from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
 from hdbench.common.jsonio import UNIQUE, parse_json, raw_lines, write_json
 from hdbench.common.os_errors import parents_of
@@ -60,8 +60,8 @@ class AnswersFile:
     def forget_failed(self) -> None:
         """Remove the answers that are only an error."""
         if any(self.failed.values()):
-            kept = [_line(answer) for answer in read_answers(self.path) if not is_failed(answer)]
-            write_whole(self.path, b"".join(kept))
+            kept = (answer for answer in read_answers(self.path) if not is_failed(answer))
+            write_whole(self.path, answers_jsonl(kept))
             self.failed = {item: failed for item, failed in self.failed.items() if not failed}
 
     def add(self, answer: WrittenAnswer) -> None:
@@ -69,7 +69,7 @@ class AnswersFile:
         if self._begin is not None:
             self._begin()
             self._begin = None
-        append(self.path, _line(answer))
+        append(self.path, answers_jsonl([answer]))
         self.failed[answer["id"]] = is_failed(answer)
 
 
@@ -387,8 +387,3 @@ def _answer(line: bytes) -> WrittenAnswer | None:
     is_whole = line.endswith(b"\n") and isinstance(answer, dict)
     # What is whole was written by this program.
     return cast(WrittenAnswer, answer) if is_whole and isinstance(answer.get("id"), str) else None
-
-
-def _line(answer: WrittenAnswer) -> bytes:
-    text = json.dumps(answer, ensure_ascii=False, allow_nan=False) + "\n"
-    return text.encode("utf-8", errors="backslashreplace")

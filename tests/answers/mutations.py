@@ -430,14 +430,7 @@ DAMAGED: dict[str, Make] = {
     "typographic quotes in a fence": lambda c: (
         None if (text := quoted(c.lines, "“", "”")) is None else fence(text)
     ),
-    "full-width marks": lambda c: outside_of_texts(c.lines, {":": "：", ",": "，"}),
-    "full-width brackets": lambda c: outside_of_texts(
-        c.lines, {":": "：", ",": "，", "{": "｛", "}": "｝", "[": "［", "]": "］"}
-    ),
     "full-width quotes": lambda c: quoted(c.lines, "＂", "＂"),
-    "full-width throughout": lambda c: (
-        None if (text := quoted(c.lines, "“", "”")) is None else re.sub(r"”(\s*):", r"”\1：", text)
-    ),
     "escaped underscores": lambda c: (
         None
         if not re.search(r'\w_\w+":', c.lines)
@@ -470,11 +463,6 @@ DAMAGED: dict[str, Make] = {
     "missing last brace in a fence": lambda c: fence(c.lines[:-1]),
     "brace too many at the end": lambda c: c.lines + "}",
     "braces doubled": lambda c: f"{{{c.lines}}}",
-    "HTML entities": lambda c: html.escape(c.lines),
-    "entities of quotes": lambda c: c.lines.replace("&", "&amp;").replace('"', "&quot;"),
-    "numeric entities": lambda c: c.lines.replace("&", "&#38;").replace('"', "&#34;"),
-    "entities in HTML": lambda c: f"<pre><code>{html.escape(c.lines)}</code></pre>",
-    "entities twice": lambda c: html.escape(html.escape(c.lines)),
     "colours": lambda c: re.sub(r'("\w+"):', "\x1b[34m\\1\x1b[0m:", c.lines),
     "ends of lines in HTML": lambda c: c.lines.replace("\n", "<br>\n"),
     "quotation marks doubled": lambda c: (

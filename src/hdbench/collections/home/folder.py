@@ -182,7 +182,7 @@ class CollectionFolder:
         """
         if found := self.last_plan():
             return found
-        raise HdbenchError("nothing is planned yet")
+        raise HdbenchError("nothing is planned yet: draw the values first")
 
     def usable_plan(self) -> FoundPlan | None:
         """Return the plan that was made last; None if it cannot be used."""

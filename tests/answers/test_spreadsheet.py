@@ -379,7 +379,7 @@ def test_dates_before_1900_are_dates(file):
     sheet["B2"] = 0
     sheet["B2"].number_format = "yyyy-mm-dd"
     workbook.save(file)
-    assert "row 2: the date in column B is no date" in refusal(file, CARDS)
+    assert "row 2: the date in column B is not a date" in refusal(file, CARDS)
 
 
 OFFICE = "urn:oasis:names:tc:opendocument:xmlns:office:1.0"

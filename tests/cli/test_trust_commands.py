@@ -21,7 +21,7 @@ def test_from_a_plan_to_a_verified_decision(tmp_path, run_hdbench):
     assert planned.stdout.startswith("200 of 4,000 values drawn to learn from; 400 will be drawn")
     early = hdbench("trust", "decide", "plan.yaml")
     assert early.returncode == 2
-    assert "plan.yaml: has not learned yet" in early.stderr
+    assert "plan.yaml: nothing is learned yet" in early.stderr
     catalogue.read_first()
     learned = hdbench("trust", "learn", "plan.yaml")
     assert learned.returncode == 0, learned.stderr

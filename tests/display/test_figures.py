@@ -143,7 +143,7 @@ def test_costs_over_a_wide_span_are_logarithmic():
     assert "not shown, as their prices are not known: unknown, nowhere" in said
     narrow = scatter(POINTS[:4], figure="f1", cost="seconds")
     assert narrow.axes[0].get_xscale() == "linear"
-    assert "seconds per item, less is better" in texts(narrow)
+    assert "seconds per item, lower is better" in texts(narrow)
 
 
 def test_names_cover_neither_each_other_nor_dots():

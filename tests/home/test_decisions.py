@@ -341,7 +341,7 @@ def test_what_comes_too_early_is_refused(cards):
     assert cards.get("decide/page").status_code == 400
     cards.plan()
     assert "are not read yet" in alert(cards.send("decide/learn"))
-    with pytest.raises(HdbenchError, match="has not learned yet"):
+    with pytest.raises(HdbenchError, match="nothing is learned yet"):
         cards.collection.decisions.apply(cards.collection.planned(), 10)
 
 

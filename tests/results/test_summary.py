@@ -115,6 +115,12 @@ def test_the_lead_has_its_interval_only_with_enough_items():
     )
 
 
+def test_no_more_fields_are_wrong_than_there_are():
+    records = [{f"field_{number}": "x" for number in range(count)} for count in (10, 10, 11)]
+    lost = result_of(make_metric("record_f1"), [(None, record) for record in records])
+    assert "on average 10.3 of 10.3 fields per item are wrong" in sentences(lost)
+
+
 def test_correction_effort_does_not_change_other_intervals():
     wrong = [TRUTH | {"title": "x"}, TRUTH | {"year": 1, "place": "x"}, TRUTH, None]
     pairs = [(answer, TRUTH) for answer in wrong * 8]

@@ -63,7 +63,7 @@ def test_values_are_those_of_the_run_that_the_others_are_most_like(collection):
     assert found["c0004"]["title"]["value"] is None
     other = collection.rest[6]
     assert found[other]["keywords"]["value"] == ["Recht", "Diss."]
-    below = {"value": "X", "decision": "check", "reason": "score below threshold", "run": "one"}
+    below = {"value": "X", "decision": "check", "reason": "not sure enough", "run": "one"}
     score = found[other]["shelfmark"].pop("score")
     assert (found[other]["shelfmark"], score < 0.5) == (below, True)
     for item, name in collection.read:
@@ -88,7 +88,7 @@ def test_the_work_list_begins_with_what_is_most_doubtful(collection):
     assert {row["field"] for row in rows[5:]} == {"shelfmark"}
     usual = next(row for row in rows[5:] if row["id"] == collection.rest[-1])
     said = dict.fromkeys(("one", "two", "three"), "X")
-    assert usual == {**usual, "value": "", **said, "reason": "score below threshold"}
+    assert usual == {**usual, "value": "", **said, "reason": "not sure enough"}
 
 
 def test_command_without_terminal_reports_progress_and_result(collection, run_hdbench):

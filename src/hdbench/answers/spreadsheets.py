@@ -176,7 +176,7 @@ def _excel(file: Path, name: str) -> Iterator[Sheet]:
 def _value(cell: Any, where: str) -> str:
     if cell.value == datetime.time() and _DATE.search(cell.number_format or ""):
         raise HdbenchError(
-            "{place}, row {number}: the date in column {column} is no date: enter it as text",
+            "{place}, row {number}: the date in column {column} is not a date: enter it as text",
             place=where,
             number=cell.row,
             column=cell.column_letter,

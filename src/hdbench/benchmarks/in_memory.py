@@ -115,9 +115,10 @@ def schema_of(
 ) -> AnswerSchema:
     """Return the form of the answers to look for in texts, inferred from their ground truths.
 
-    It has the fields of the ground truths, at all depths, and no types: an answer can write the
-    value of a field differently from the ground truth, for example a person by name. If each ground
-    truth has only one field, a list of objects, answers have that list.
+    It has the fields of the ground truths, at all depths, and of types only that of lists of texts,
+    which a table may have in one cell: an answer can write the value of a field differently from
+    the ground truth, for example a person by name. If each ground truth has only one field, a list
+    of objects, answers have that list.
 
     Args:
         references: ground truths.
@@ -145,11 +146,19 @@ def schema_of(
 
 
 def _schema_of_objects(values: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    fields: dict[str, list[Mapping[str, Any]]] = {}
+    fields: dict[str, list[Any]] = {}
     for value in values:
         for name, inner in value.items():
-            fields.setdefault(name, []).extend([inner] if isinstance(inner, Mapping) else [])
-    properties = {
-        name: _schema_of_objects(inner) if inner else {} for name, inner in fields.items()
-    }
+            fields.setdefault(name, []).append(inner)
+    properties = {name: _schema_of_values(inner) for name, inner in fields.items()}
     return {"type": "object", "properties": properties}
+
+
+def _schema_of_values(values: Iterable[Any]) -> dict[str, Any]:
+    filled = [value for value in values if value not in (None, [])]
+    if objects := [value for value in filled if isinstance(value, Mapping)]:
+        return _schema_of_objects(objects)
+    is_texts = filled and all(
+        isinstance(value, list) and all(isinstance(text, str) for text in value) for value in filled
+    )
+    return {"type": "array"} if is_texts else {}

@@ -53,7 +53,7 @@ _KINDS: dict[Kind, str] = {
     "yaml": "YAML instead of JSON",
     "table": "table instead of JSON",
     "text": "text without JSON",
-    "other": "JSON that is no record",
+    "other": "JSON that is not a record",
 }
 """Kind of unparsable answer → its printed name."""
 

@@ -291,11 +291,12 @@ class ResultSummary:
             return ""
         mean, values, ends = effort.corrections, effort.values, effort.interval
         digits = _digits(mean or (ends.high if ends else 0) or 1)
+        is_exact = values < _WHOLE or mean > round(values)  # 10.3 of 10 would be too many
         sentence = self._text(
             f"summary_mean_{effort.corrected}",
             name=self._name,
             mean=written(mean, digits, self.language),
-            values=written(values, _digits(values) if values < _WHOLE else 0, self.language),
+            values=written(values, _digits(values) if is_exact else 0, self.language),
         )
         if ends is not None:
             low, high = (written(end, digits, self.language) for end in (ends.low, ends.high))

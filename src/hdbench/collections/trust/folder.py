@@ -43,7 +43,7 @@ TAKEN, CHECK, CHECKED = "taken", "check", "checked"
 
 NO_ANSWER = Message("no answer")
 LEFT_OUT = Message("field without accepted values")
-BELOW = Message("score below threshold")
+BELOW = Message("not sure enough")
 NOT_READ = Message("people could not read it, or do not agree")
 """Reasons to have a person look at a value."""
 

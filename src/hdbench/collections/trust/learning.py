@@ -535,8 +535,8 @@ def read_learned(plan: Plan, plan_file: Path) -> Learned:
     path = learned_file(plan_file)
     if not path.exists():
         raise HdbenchError(
-            "{place}: has not learned yet: hdbench annotate {benchmark} --only {place} opens the "
-            "values to read first; then hdbench trust learn {place}",
+            "{place}: nothing is learned yet: hdbench annotate {benchmark} --only {place} opens "
+            "the values to read first; then hdbench trust learn {place}",
             place=plan_file,
             benchmark=plan.benchmark,
         )

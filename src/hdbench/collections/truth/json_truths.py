@@ -195,7 +195,7 @@ def _check_characters(value: dict[str, Any], where: str) -> None:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         raise HdbenchError(
-            "{place}: has half a surrogate pair, which is no character", place=where
+            "{place}: has half a surrogate pair, which is not a character", place=where
         ) from error
 
 

@@ -120,6 +120,10 @@ def outside_of_texts(text: str, replaced: dict[str, str]) -> str:
     return "".join(part if part.startswith('"') else part.translate(table) for part in parts)
 
 
+def numbered(text: str, form: str) -> str:
+    return "\n".join(form.format(n) + line for n, line in enumerate(text.split("\n"), 1))
+
+
 def prefixed(text: str, prefix: str) -> str:
     return "\n".join(prefix + line for line in text.split("\n"))
 
@@ -430,7 +434,14 @@ DAMAGED: dict[str, Make] = {
     "typographic quotes in a fence": lambda c: (
         None if (text := quoted(c.lines, "“", "”")) is None else fence(text)
     ),
+    "full-width marks": lambda c: outside_of_texts(c.lines, {":": "：", ",": "，"}),
+    "full-width brackets": lambda c: outside_of_texts(
+        c.lines, {":": "：", ",": "，", "{": "｛", "}": "｝", "[": "［", "]": "］"}
+    ),
     "full-width quotes": lambda c: quoted(c.lines, "＂", "＂"),
+    "full-width throughout": lambda c: (
+        None if (text := quoted(c.lines, "“", "”")) is None else re.sub(r"”(\s*):", r"”\1：", text)
+    ),
     "escaped underscores": lambda c: (
         None
         if not re.search(r'\w_\w+":', c.lines)
@@ -446,6 +457,17 @@ DAMAGED: dict[str, Make] = {
     "quoted without blanks": lambda c: prefixed(c.lines, ">"),
     "quoted fence": lambda c: prefixed(fence(c.lines), "> "),
     "quoted after prose": lambda c: f"I read:\n\n{prefixed(c.lines, '> ')}\n\nThat is all.",
+    "added lines": lambda c: prefixed(c.lines, "+ "),
+    "added lines without blanks": lambda c: prefixed(c.lines, "+"),
+    "lines of a table": lambda c: prefixed(c.lines, "| "),
+    "commented lines": lambda c: prefixed(c.lines, "# "),
+    "commented lines of C": lambda c: prefixed(c.lines, "// "),
+    "line numbers": lambda c: numbered(c.lines, "{} "),
+    "line numbers with points": lambda c: numbered(c.lines, "{}. "),
+    "line numbers with colons": lambda c: numbered(c.lines, "{}: "),
+    "line numbers with bars": lambda c: numbered(c.lines, "{:>4} | "),
+    "line numbers with tabs": lambda c: numbered(c.lines, "{}\t"),
+    "line numbers in a fence": lambda c: fence(numbered(c.lines, "{:>3}  ")),
     "escaped quotes": lambda c: c.json.replace("\\", "\\\\").replace('"', '\\"'),
     "escaped lines": lambda c: json.dumps(c.lines, ensure_ascii=False)[1:-1],
     "escaped twice": lambda c: json.dumps(
@@ -463,10 +485,18 @@ DAMAGED: dict[str, Make] = {
     "missing last brace in a fence": lambda c: fence(c.lines[:-1]),
     "brace too many at the end": lambda c: c.lines + "}",
     "braces doubled": lambda c: f"{{{c.lines}}}",
+    "HTML entities": lambda c: html.escape(c.lines),
+    "entities of quotes": lambda c: c.lines.replace("&", "&amp;").replace('"', "&quot;"),
+    "numeric entities": lambda c: c.lines.replace("&", "&#38;").replace('"', "&#34;"),
+    "entities in HTML": lambda c: f"<pre><code>{html.escape(c.lines)}</code></pre>",
+    "entities twice": lambda c: html.escape(html.escape(c.lines)),
     "colours": lambda c: re.sub(r'("\w+"):', "\x1b[34m\\1\x1b[0m:", c.lines),
     "ends of lines in HTML": lambda c: c.lines.replace("\n", "<br>\n"),
     "quotation marks doubled": lambda c: (
         None if '""' in c.json or "\\" in c.json else c.json.replace('"', '""')
+    ),
+    "keys with blanks": lambda c: (
+        None if re.search(r'"editor"', c.json) else re.sub(r'"(\w+)":', r'"\1 ":', c.json)
     ),
     "field too deep": of_fields(too_deep),
     "hard blanks": lambda c: re.sub(
@@ -477,6 +507,9 @@ DAMAGED: dict[str, Make] = {
         None if "null" not in c.lines else re.sub(r"(?<=[:\[,]) ?null\b", " NaN", c.lines)
     ),
     "None": lambda c: None if "null" not in c.lines else re.sub(r": null\b", ": None", c.lines),
+    "undefined": lambda c: (
+        None if "null" not in c.lines else re.sub(r": null\b", ": undefined", c.lines)
+    ),
     "line ends in texts": lambda c: None if "\\n" not in c.json else c.json.replace("\\n", "\n"),
     "percent-encoded keys": lambda c: (
         None if not re.search(r'\w_\w+":', c.json) else re.sub(r'(?<=\w)_(?=\w+":)', "%5F", c.json)

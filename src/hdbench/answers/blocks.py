@@ -1,8 +1,10 @@
 """JSON objects and lists in a text, intact, damaged or cut off, with a bound on the work."""
 
+import html
 import json
 import re
 from collections.abc import Callable, Container, Iterator
+from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -33,6 +35,7 @@ OBJECT = re.compile(r"\{")
 OBJECT_OR_LIST = re.compile(r"\{|\[(?=\s*\{)")
 FENCE = re.compile(r"\n[ \t]*(?:```|~~~)")
 INNER = re.compile(r"(?<=[\n{])(?=\{)")
+NO_VALUE = re.compile(r"(?<=[:\[,\s])(?:-?Infinity|NaN|undefined)(?=\s*[,}\]])")
 
 
 def scan(block: str) -> tuple[int, str, bool]:
@@ -177,7 +180,7 @@ class Blocks:
         import json_repair  # noqa: PLC0415  slow to import, and seldom needed
 
         try:
-            value = json_repair.loads(block)
+            value = json_repair.loads(NO_VALUE.sub("null", block))
             value = DECODER.decode(json.dumps(value))  # in which nothing is infinite
         except (RecursionError, ValueError):
             return None
@@ -189,6 +192,7 @@ MAX_TIMES = 3
 """Maximum number of times a text may have been escaped."""
 
 OPENING_QUOTES, CLOSING_QUOTES = "„“”‟‚‘’‛«»‹›＂", "“”„‟’‘‚‛»«›‹＂"
+FULL_WIDTH = str.maketrans("｛｝［］：，", "{}[]:,")
 GONE = re.compile(
     r"[\u200b\u200c\u2060\ufeff]|\x1b\[[\d;]{0,20}m|<br ?/?>(?=[ \t]{0,20}(?:\n|\Z))"
     r"|(?m:^(?:[ \t]*>)+[ \t]?|^[ \t]*\u00a0[\u00a0 \t]*)"
@@ -197,15 +201,24 @@ GONE = re.compile(
 """Zero-width characters, terminal colors, and line ends in HTML; quotation in Markdown and hard
 blanks that begin a line; and Markdown's backslashes."""
 
+PREFIX = re.compile(r"^[ \t]*(?:\+|\||#+|//|\d{1,5}(?:[ \t]*[.:|)])?)[ \t]?", re.MULTILINE)
+"""What every line of a difference, a table, a comment or a listing begins with."""
+
+ENTITY = re.compile(
+    r"[{\[][\s{\[]{0,30}+&(?:amp;){0,3}+(?:quot|#34|#x22|#39|#x27|apos);", re.IGNORECASE
+)
 ESCAPED = re.compile(r"[{\[](?:[\s{\[]|\\{1,8}[nrt]){0,30}(?:\\{1,8}\"|\\{1,8}[nrt]\s{0,30}\")")
 ESCAPE = re.compile(r"\\([\"'\\/nrt])")
 BLANKS = {"n": "\n", "r": "\r", "t": "\t"}
 
-ODD = re.compile(rf"[{{\[][\s{{\[]{{0,30}}+(?:[{OPENING_QUOTES}]|``)")
-QUOTE = re.compile(
-    rf"([{{\[,:]\s{{0,50}}+)(?:[{OPENING_QUOTES}]|``)"
-    rf"|(?:[{CLOSING_QUOTES}]|'')(?=\s{{0,50}}+(?:[,:}}\]]|\Z))"
+ODD = re.compile(
+    rf"[{{\[｛［][\s{{\[｛［]{{0,30}}+(?:[{OPENING_QUOTES}]|``)|[\"{CLOSING_QUOTES}]\s*："
 )
+QUOTE = re.compile(
+    rf"([{{\[,:｛［，：]\s{{0,50}}+)(?:[{OPENING_QUOTES}]|``)"
+    rf"|(?:[{CLOSING_QUOTES}]|'')(?=\s{{0,50}}+(?:[,:}}\]，：｝］]|\Z))"
+)
+SIGN = re.compile(r'"(?:[^"\\]*+(?:\\.[^"\\]*+)*+"|.*)|[｛｝［］：，]', re.DOTALL)
 KEY_FIRST = re.compile(r"(?:\A|(?<=\n))[ \t]*+(?:,[ \t]*+)?(?=\"([^\"\n\\]{1,60})\"\s*:)")
 
 
@@ -219,17 +232,30 @@ def respelled(text: str, names: Container[str] = ()) -> str:
     Example:
         >>> respelled("{„title“： “Stellingen”}")
         '{"title": "Stellingen"}'
+        >>> respelled('{&quot;title&quot;: &quot;Stellingen&quot;}')
+        '{"title": "Stellingen"}'
         >>> respelled('"title": "Stellingen"}', {"title"})
         '{"title": "Stellingen"}'
     """
     text = GONE.sub("", text)
+    first, last = re.search(r"[{\[]", text), max(text.rfind("}"), text.rfind("]"))
+    if first and first.start() < last:
+        lines = text[text.rfind("\n", 0, first.start()) + 1 : last + 1].split("\n")
+        if len(lines) > 1 and all(map(PREFIX.match, lines)):
+            text = PREFIX.sub("", text)
     for _ in range(MAX_TIMES):
-        if "\\" in text and (escaped := ESCAPED.search(text)):
+        if "&" in text and ENTITY.search(text):
+            with suppress(ValueError):  # a number with thousands of digits
+                text = html.unescape(text)
+        elif "\\" in text and (escaped := ESCAPED.search(text)):
             start = escaped.start()
             inner = ESCAPE.sub(lambda sign: BLANKS.get(sign[1], sign[1]), text[start:])
             text = text[:start] + inner
     if ODD.search(text):
         text = QUOTE.sub(lambda quote: f'{quote[1] or ""}"', text)
+        text = SIGN.sub(
+            lambda sign: sign[0] if sign[0][0] == '"' else sign[0].translate(FULL_WIDTH), text
+        )
     key = KEY_FIRST.search(text)
     if key is None or re.search(r"[{\[]", text[: key.start()]):
         return text

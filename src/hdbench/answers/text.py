@@ -267,7 +267,6 @@ class _Reader:
     def read(self, value: Any) -> Answer:
         """Return the record in an answer; if it holds none, what it is instead."""
         schema, is_text = self.schema, isinstance(value, str)
-        self.may_be_encoded = not is_text or "%" in value
         answer = self.text(value, 0) if is_text else self.value(value, 0)
         found = answer.prediction
         if (not is_text or len(value) > MAX_VALUES) and number_of_values(found) > MAX_VALUES:
@@ -349,8 +348,8 @@ class _Reader:
         status: Status = "clean"
         if isinstance(value, dict):
             keeps = not schema.names or schema.keeps_to(value)
-            if self.may_be_encoded and not keeps:
-                named = _decoded(value, schema.all_names)
+            if not keeps:
+                named = _with_names(value, schema.all_names)
                 status = "clean" if named == value else "repaired"
             kind = kind_of_object(named, schema, keeps=keeps and bool(schema.names))
             if kind and (keeps or kind in ("prompt", "template")):
@@ -489,17 +488,17 @@ def _main_text(item: Any) -> str:
     return max(texts, key=len, default="")[:MAX_CHARACTERS]
 
 
-def _decoded(value: Any, names: frozenset[str]) -> Any:
-    """Return a value whose keys are the schema's names where they are percent-encoded."""
+def _with_names(value: Any, names: frozenset[str]) -> Any:
+    """Return a value with the schema's names for keys that are these but for marks around them."""
     if isinstance(value, list):
-        return [_decoded(inner, names) for inner in value]
+        return [_with_names(inner, names) for inner in value]
     if not isinstance(value, dict):
         return value
     named: dict[str, Any] = {}
     for key, inner in value.items():
-        name = unquote(key)
-        is_encoded = name in names and name not in value
-        named[name if is_encoded else key] = _decoded(inner, names)
+        name = unquote(key).replace("\\", "").strip('"* :\u00a0')
+        is_meant = name in names and name not in value
+        named[name if is_meant else key] = _with_names(inner, names)
     return named
 
 

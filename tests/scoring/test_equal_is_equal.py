@@ -9,7 +9,7 @@ from reference.values import canonical
 from hdbench.answers.answer import Answer
 from hdbench.evaluation.items import ScoreCollector, score_items
 from hdbench.scoring import METRICS, make_metric
-from hdbench.scoring.equality import canonical_text
+from hdbench.scoring.text_equality import canonical_text
 
 CARD = {"Größe": "8°", "autor": {"nachname": "Vène", "schlagwörter": ["Zähle", "Maß"]}, "n": 7}
 PAGE = {

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hdbench.scoring.equality import similarity
+from hdbench.scoring.text_equality import similarity
 from hdbench.statistics import agreement as module
 from hdbench.statistics.agreement import Unit, field_agreement
 

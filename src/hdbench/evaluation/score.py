@@ -31,8 +31,8 @@ from hdbench.evaluation.result_file import answers_sha256
 from hdbench.evaluation.run_answers import RunAnswers
 from hdbench.evaluation.run_info import subset_in_words
 from hdbench.evaluation.warning_texts import RunWarning, id_message
-from hdbench.scoring.equality import canonical_value
 from hdbench.scoring.metric import Metric
+from hdbench.scoring.text_equality import canonical_value
 
 Exchange = Callable[[str | None, Any, dict[str, Any]], Any]
 

@@ -17,7 +17,6 @@ from rapidfuzz.distance import Levenshtein
 
 from hdbench.common.bounds import MAX_AD_PAIRS
 from hdbench.errors import HdbenchError
-from hdbench.scoring.equality import similarity
 from hdbench.scoring.metric import (
     ANSWERED,
     COUNTED,
@@ -35,6 +34,7 @@ from hdbench.scoring.metric import (
     check_list,
 )
 from hdbench.scoring.rates import f1, only_if, plain, ratio, rounded, truncated
+from hdbench.scoring.text_equality import similarity
 
 # Which advertisement of an answer stands for which one in the ground truth
 

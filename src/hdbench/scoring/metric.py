@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 from hdbench.common.names import did_you_mean
 from hdbench.common.texts import Texts
 from hdbench.errors import HdbenchError, Message
-from hdbench.scoring.equality import canonical_value
 from hdbench.scoring.rates import counts_and_rates, f1, numbers, ratio
+from hdbench.scoring.text_equality import canonical_value
 
 ProtocolName = Literal["documented", "published"]
 Coverage = Literal["answered", "unanswered", "unparsable"]
@@ -290,7 +290,7 @@ class Metric(ABC):
     def canonical(self, value: Any) -> Any:
         """A value in the form in which it is compared; the value itself if it has that form.
 
-        Under `published` every value has; see `hdbench.scoring.equality`.
+        Under `published` every value has; see `hdbench.scoring.text_equality`.
         """
         return value if self._published else canonical_value(value)
 

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from hdbench.scoring.equality import OtherFormError
 from hdbench.scoring.metric import (
     ANSWERED,
     COUNTED,
@@ -48,6 +47,7 @@ from hdbench.scoring.records.tree import (
     segments_of,
     take_apart,
 )
+from hdbench.scoring.text_equality import OtherFormError
 
 RECORDS = ("records_found", "records_missed", "records_invented")
 

@@ -10,7 +10,6 @@ from rapidfuzz.distance import Levenshtein
 
 from hdbench.common.bounds import MAX_PAGE_PAIRS
 from hdbench.errors import HdbenchError
-from hdbench.scoring.equality import Normalizer, similarity
 from hdbench.scoring.metric import (
     EFFORT,
     Corrected,
@@ -33,6 +32,7 @@ from hdbench.scoring.options import (
     renamed,
 )
 from hdbench.scoring.rates import only_if, ratio, rounded, truncated
+from hdbench.scoring.text_equality import Normalizer, similarity
 from hdbench.scoring.transcriptions import (
     DEFAULTS,
     RATES,

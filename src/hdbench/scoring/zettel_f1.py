@@ -15,7 +15,6 @@ from typing import Any, ClassVar, NamedTuple
 
 from hdbench.common.bounds import MAX_KEPT_LENGTH, MAX_KEPT_PATHS
 from hdbench.errors import HdbenchError
-from hdbench.scoring.equality import OtherFormError, check_forms
 from hdbench.scoring.metric import (
     ANSWERED,
     COUNTED,
@@ -39,6 +38,7 @@ from hdbench.scoring.rates import f1, plain, ratio, truncated
 from hdbench.scoring.records.compare import all_missing, compare_fields
 from hdbench.scoring.records.options import read_rules
 from hdbench.scoring.records.tree import Leaves, as_written, fields_by_position
+from hdbench.scoring.text_equality import OtherFormError, check_forms
 
 # Records as leaf fields with dotted paths
 

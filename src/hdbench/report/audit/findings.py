@@ -19,9 +19,9 @@ from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError, Message, shortened
 from hdbench.evaluation.result import Result
 from hdbench.report.audit.models import MAKERS, AskedRun, ask
-from hdbench.scoring.equality import similarity
 from hdbench.scoring.error_classes import classify, column_of, field_name, form, pair, text_of
 from hdbench.scoring.metric import FieldMatch, Metric, Outcome, ValueForm
+from hdbench.scoring.text_equality import similarity
 from hdbench.statistics.comparison import check_comparable
 
 _ENTRY = re.compile(r"\](?=\.)")

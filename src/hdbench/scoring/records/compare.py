@@ -6,9 +6,9 @@ from typing import Any, Literal, NamedTuple
 
 from rapidfuzz import fuzz
 
-from hdbench.scoring.equality import check_forms, similarity
 from hdbench.scoring.metric import OUTCOMES, Outcome
 from hdbench.scoring.records.tree import NO_CHECKS, Check, PathRules, Record, segments_of
+from hdbench.scoring.text_equality import check_forms, similarity
 
 _ABSENT = object()
 

@@ -6,7 +6,6 @@ from functools import cached_property, partial
 from typing import Any, get_args
 
 from hdbench.errors import HdbenchError
-from hdbench.scoring.equality import OF_VALUES, Normalizer, normalizer, similarity
 from hdbench.scoring.options import number, one_of, read_digits, read_figures
 from hdbench.scoring.records.compare import ByPath
 from hdbench.scoring.records.tree import (
@@ -18,6 +17,7 @@ from hdbench.scoring.records.tree import (
     unwritable_paths,
 )
 from hdbench.scoring.records.values import Comparator, comparator, has_parameters
+from hdbench.scoring.text_equality import OF_VALUES, Normalizer, normalizer, similarity
 
 DEFAULTS: dict[str, Any] = {
     "lists": "aligned",

@@ -13,8 +13,8 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from hdbench.scoring.equality import similarity
 from hdbench.scoring.records.tree import ListMode, PathRules, Record, in_order, most_compared
+from hdbench.scoring.text_equality import similarity
 
 Integers = NDArray[np.int64]
 Value = TypeVar("Value")

@@ -9,8 +9,8 @@ from typing import Any, Generic, Literal, TypeVar
 
 from hdbench.common.bounds import MAX_ITEM_PAIRS, MAX_KEPT_LENGTH, MAX_KEPT_PATHS
 from hdbench.errors import HdbenchError
-from hdbench.scoring.equality import Normalizer, canonical_text, check_forms
 from hdbench.scoring.records.values import Comparator
+from hdbench.scoring.text_equality import Normalizer, canonical_text, check_forms
 
 # Patterns of paths, by which options name the fields of a record
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from rapidfuzz.distance import Levenshtein
 
 from hdbench.errors import HdbenchError
-from hdbench.scoring.equality import similarity
+from hdbench.scoring.text_equality import similarity
 
 Comparator = Callable[[Any, Any], float]
 """Called with the ground truth's value and the answer's."""

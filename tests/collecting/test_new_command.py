@@ -109,11 +109,9 @@ def test_a_title_a_bracket_of_headings_and_totals_are_no_data(folder, run_hdbenc
 def test_the_row_of_headings_can_be_chosen(folder, run_hdbench):
     (folder / "t.csv").write_text(f"A;B;C;D\n{TABLE}")
     call = ("new", "letters", "scans", "--truth", "t.csv", "--header-row")
-    for rows_given, told in (
-        ("0", "--header-row 0: must be the number of a row, as in 3, or of the first and last one"),
-        ("9", "--header-row 9: t.csv has no such row"),
-    ):
+    for rows_given in ("0", "9"):
         refused = run_hdbench(*call, rows_given, cwd=folder)
+        told = f"--header-row {rows_given}: t.csv has no such row"
         assert (refused.returncode, told in refused.stderr) == (2, True), refused.stderr
         assert not (folder / "letters").exists()
     (folder / "t.json").write_text("{}")

@@ -7,7 +7,7 @@ from itertools import islice, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jsonschema_rs import Draft202012Validator, Registry, ValidationError, ValidationErrorKind
+from jsonschema_rs import Draft202012Validator, ValidationError, ValidationErrorKind
 
 from hdbench.answers.answer import number_of_values
 from hdbench.answers.blocks import Blocks
@@ -116,10 +116,9 @@ def without_references(schema: dict[str, Any]) -> dict[str, Any]:
     What a field is called beside its reference stays.
 
     Raises:
-        HdbenchError: a reference leads to itself.
+        HdbenchError: a reference leads nowhere, outside the schema or to itself.
     """
     nodes = 0
-    resolver = Registry([("", schema)]).resolver("")
 
     def resolved(node: Any, depth: int) -> Any:
         nonlocal nodes
@@ -132,12 +131,26 @@ def without_references(schema: dict[str, Any]) -> dict[str, Any]:
             return node
         if isinstance(reference := node.get("$ref"), str):
             titles = {key: node[key] for key in ("title", "titles") if key in node}
-            found = resolved(resolver.lookup(reference).contents, depth + 1)
-            return {**found, **titles} if isinstance(found, dict) else found
+            return {**resolved(_at(schema, reference), depth + 1), **titles}
         return {key: resolved(inner, depth + 1) for key, inner in node.items() if key != "$defs"}
 
     plain: dict[str, Any] = resolved(schema, 0)
     return plain
+
+
+# Not by jsonschema_rs, which would sort the fields, and so the columns of tables.
+def _at(schema: dict[str, Any], reference: str) -> dict[str, Any]:
+    """Return what a reference within the schema refers to."""
+    node: Any = schema
+    start, *keys = reference.split("/")
+    for key in keys:
+        node = node.get(key) if isinstance(node, dict) else None
+    if start != "#" or not isinstance(node, dict):
+        raise HdbenchError(
+            "$ref {reference!r}: must name an object in the schema: #/$defs/name",
+            reference=reference,
+        )
+    return node
 
 
 MAX_NAME = 200

@@ -122,13 +122,10 @@ def units_by_field(
         fields[group.path] |= dict.fromkeys(_leaves(group))
     units: defaultdict[str, list[Unit]] = defaultdict(list)
     for group in groups:
-        entered = _leaves(group)
-        empty = (
-            []
-            if None in group.records
-            else [path for path in fields[group.path] if "[" not in path]
-        )
-        for path in {**entered, **dict.fromkeys(empty)}:
+        paths = _leaves(group)
+        if None not in group.records:
+            paths |= {path: None for path in fields[group.path] if "[" not in path}
+        for path in paths:
             values = tuple(
                 None if record is None else _text(record.leaves.get(path))
                 for record in group.records

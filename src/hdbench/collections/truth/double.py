@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.collections.truth.event_files import People
-from hdbench.collections.truth.events import WITHOUT_TRUTH as NO_TRUTH
-from hdbench.collections.truth.events import Change, Double, as_name, now
+from hdbench.collections.truth.events import WITHOUT_TRUTH, Change, Double, as_name, now
 from hdbench.collections.truth.item_state import ItemState, all_finished, own_states
 from hdbench.collections.truth.metadata import Metadata
 from hdbench.errors import HdbenchError
@@ -65,7 +64,7 @@ def read_doubly_read(folder: Path) -> DoublyRead:
 
 def truth_of(state: ItemState) -> dict[str, Any] | None:
     """Return the record of somebody who is done; None if there is or can be none."""
-    return None if state.status in NO_TRUTH else state.record
+    return None if state.status in WITHOUT_TRUTH else state.record
 
 
 def read_double(folder: Path, person: str, items: int) -> None:
@@ -122,6 +121,4 @@ def _drawn(folder: Path, metadata: Metadata, people: People, items: int) -> tupl
 def waiting_for(item: str, changes: list[Change], readers: tuple[str, ...]) -> tuple[str, ...]:
     """Return the readers who are not done with an item; none at the end."""
     own = own_states(item, changes, readers)
-    if all_finished(own):
-        return ()
     return tuple(name for name, state in own.items() if state.status == "open")

@@ -182,7 +182,7 @@ def _said(held: Sequence[_Held]) -> Sequence[_Held]:
     said = [
         each
         for each in held
-        if each.change.field or each.change.alone or not is_nothing(each.value)
+        if each.change.field or each.change.alone or folded(each.value) is not None
     ]
     return said or held
 
@@ -290,31 +290,23 @@ def all_finished(own: dict[str, ItemState]) -> bool:
     return len(own) > 1 and all(state.status != "open" for state in own.values())
 
 
-def is_nothing(value: Any) -> bool:
-    """Return whether a value says that there is nothing."""
-    if isinstance(value, dict):
-        return all(map(is_nothing, value.values()))
-    if isinstance(value, list):
-        return all(map(is_nothing, value))
-    return value is None or value is _ABSENT or (isinstance(value, str) and not value.strip())
-
-
 def _plain(value: Any) -> str:
     """Return a text that is the same for values that say the same.
 
     Texts are, apart from spaces around them and the Unicode form, and so are all ways to say
     nothing.
     """
-    return "null" if is_nothing(value) else json.dumps(folded(value), sort_keys=True)
+    return json.dumps(folded(value), sort_keys=True)
 
 
 def folded(value: Any) -> Any:
     """Return a value with texts in NFC and stripped; None for nothing, which objects leave out."""
-    if is_nothing(value):
-        return None
     if isinstance(value, dict):
-        kept = {key: folded(each) for key, each in value.items()}
-        return {key: each for key, each in kept.items() if each is not None}
+        inner = {key: folded(each) for key, each in value.items()}
+        return {key: each for key, each in inner.items() if each is not None} or None
     if isinstance(value, list):
-        return [folded(each) for each in value]
-    return unicodedata.normalize("NFC", value).strip() if isinstance(value, str) else value
+        entries = [folded(each) for each in value]
+        return entries if any(entry is not None for entry in entries) else None
+    if isinstance(value, str):
+        return unicodedata.normalize("NFC", value).strip() or None
+    return None if value is _ABSENT else value

@@ -84,8 +84,8 @@ def test_readings_have_the_type_that_the_schema_gives(folder, plan, opened):
     for what in ("guess", None, "unsettled"):
         with pytest.raises(HdbenchError, match="what"):
             read(anna, 1, None, what)
-    for seconds in (None, -1, True, "1", 90_000, float("nan")):
-        with pytest.raises(HdbenchError, match="seconds must be a number"):
+    for seconds in (-1, True, "1", 90_000, float("nan")):
+        with pytest.raises(HdbenchError, match="seconds: "):
             read(anna, 1, "1808", seconds=seconds)
     read(anna, 1, "ignored", "damaged")
     assert read_by(folder, plan)["b2", "year"] == {"anna": "damaged"}

@@ -4,7 +4,6 @@ Doubtful ones, those that people entered differently, and those that most models
 """
 
 import re
-import uuid
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -217,14 +216,7 @@ class WorkPage(ChoicePage):
     def save(self, key: ValueKey, after: str | None, made: dict[str, Any]) -> None:
         """Save a decision."""
         with self.people.writing(self.person):
-            line = {
-                "list": self._work.seal,
-                "id": uuid.uuid4().hex,
-                "by": self.person,
-                "at": now(),
-                **key._asdict(),
-                **made,
-            }
+            line = {"list": self._work.seal, **self.signed(), **key._asdict(), **made}
             self.people.append([validate(WorkedValue, line, self.folder)])
 
 

@@ -304,15 +304,9 @@ def _line_of(event: Event, path: Path) -> bytes:
     Raises:
         HdbenchError: its values are not JSON, or it is too long.
     """
-    data = {
-        key: value
-        for key in type(event).model_fields
-        if (value := getattr(event, key))
-        != type(event).model_fields[key].get_default(call_default_factory=True)
-        or key in {"kind", "value"}
-    }
     try:
-        text = spelled_json({"kind": data.pop("kind"), **data}, ensure_ascii=False) + "\n"
+        data = {"kind": event.kind, **event.model_dump(exclude_defaults=True)}
+        text = spelled_json(data, ensure_ascii=False) + "\n"
     except (ValueError, TypeError, RecursionError) as error:
         raise HdbenchError("{place}: not saved: the value is not JSON", place=path) from error
     raw = text.encode("utf-8", errors="backslashreplace")

@@ -100,12 +100,14 @@ class Event(Strict):
     """Something that a person did: a line of that person's file.
 
     Attributes:
+        kind: what it is, see `KINDS`.
         by: the person, after whom the file is named.
         at: the time in UTC.
         number: the line, from 1; 0 before it is written.
         previous: sha256 of the line before; empty for the first one.
     """
 
+    kind: str
     by: Name
     at: At
     number: Annotated[int, Field(ge=0)] = 0
@@ -252,7 +254,7 @@ class Reading(Event):
     field: str
     what: Outcome
     value: Any = None
-    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    seconds: Annotated[float, Field(strict=True, ge=0, le=86_400)] | None = None
     turn: Annotated[int, Field(ge=1, le=3)] = 1
 
     @property

@@ -1,13 +1,12 @@
 """The single values that one person reads in the browser, saved by its page."""
 
-import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
 from hdbench.collections.truth.event_files import ChangedError
-from hdbench.collections.truth.events import Reading, ValueKey, list_name, now
+from hdbench.collections.truth.events import Reading, ValueKey, list_name
 from hdbench.collections.truth.form import typed_value
 from hdbench.collections.truth.readings import (
     Readings,
@@ -53,10 +52,6 @@ class CheckedPlan(Protocol):
         Raises:
             HdbenchError: it cannot be done.
         """
-
-
-MAX_SECONDS = 86_400
-"""Maximum number of seconds that a value is on screen."""
 
 
 class _Place(NamedTuple):
@@ -145,7 +140,6 @@ class ValueCheck(ValuePage):
             ChangedError: it was read in another window, or its stage is over.
             HdbenchError: it cannot be saved.
         """
-        seconds = _seconds(body.get("seconds"))
         self._plan.check_open()
         with self.lock, self.people.writing(self.person):
             self._refresh()
@@ -158,15 +152,13 @@ class ValueCheck(ValuePage):
             if body.get("what") == "value":
                 value = typed_value(body.get("value"), self.asks(key.field))
             made = {
-                "id": uuid.uuid4().hex,
+                **self.signed(),
                 "plan": self._plan.hash,
                 "stage": self._stages[stage].name,
                 **key._asdict(),
-                "by": self.person,
-                "at": now(),
                 "what": body.get("what"),
                 "value": value,
-                "seconds": seconds,
+                "seconds": body.get("seconds"),
                 "turn": turn,
             }
             self.people.append([validate(Reading, made, self.folder)])
@@ -271,10 +263,3 @@ class ValueCheck(ValuePage):
         if not 0 <= number < len(self._places):
             raise HdbenchError("value {number} does not exist", number=number + 1)
         return self._places[number]
-
-
-def _seconds(given: Any) -> float:
-    is_number = isinstance(given, int | float) and not isinstance(given, bool)
-    if not is_number or not 0 <= given <= MAX_SECONDS:
-        raise HdbenchError("seconds must be a number from 0 to {most:,}", most=MAX_SECONDS)
-    return round(float(given), 1)

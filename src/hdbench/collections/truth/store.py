@@ -72,10 +72,6 @@ class States:
         row = self.metadata.rows[item]
         return None if row.record is None else Base(row.record, row.made)
 
-    def is_noted(self, item: str) -> bool:
-        """Return whether the person's file says what an item had before anybody changed it."""
-        return any(event.by == self.person for event in self.people.found.get(item, ()))
-
     def _check_items(self) -> None:
         """Refuse a list of items from which some have gone that people worked on."""
         missing = (self.people.items() | self.people.readers.keys()) - self.metadata.rows.keys()
@@ -268,7 +264,8 @@ class Store(States):
     def _save(self, item: str, event: Event) -> ItemState:
         base = self.base(item)
         events = [event]
-        if base is not None and not self.is_noted(item):
+        noted = {each.by for each in self.people.found.get(item, ())}
+        if base is not None and self.person not in noted:
             # Otherwise it would be lost once metadata.jsonl is written, or where only this person's
             # file is copied to.
             how, model = base.made or (IMPORTED, None)

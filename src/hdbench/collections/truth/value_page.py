@@ -1,5 +1,6 @@
 """The page on which people look at single values, whatever they look at them for."""
 
+import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import SCHEMA
 from hdbench.collections.truth.event_files import People
-from hdbench.collections.truth.events import ValueKey, as_name
+from hdbench.collections.truth.events import ValueKey, as_name, now
 from hdbench.collections.truth.form import asked, form_of
 from hdbench.collections.truth.media import BrowserImage, CollectionMedia
 from hdbench.common.texts import Texts
@@ -105,6 +106,10 @@ class ValuePage(ABC):
         Raises:
             HdbenchError: there is none.
         """
+
+    def signed(self) -> dict[str, Any]:
+        """Return what a new line of this person's file has of itself: an id, the name, the time."""
+        return {"id": uuid.uuid4().hex, "by": self.person, "at": now()}
 
     def asks(self, path: str) -> dict[str, Any]:
         """Return what a field is called in each language, and what can be entered."""

@@ -89,17 +89,17 @@ class Metadata:
             record = None if state.status in WITHOUT_TRUTH else state.record
             made = state.made if record is not None else None
             is_other = made is not None and made != row.made and not self._has_own_column
-            if is_other or (record is not row.record and not _equal(record, row.record)):
+            # To the letter, with the keys in one order.
+            is_same = record is row.record or spelled_json(record) == spelled_json(row.record)
+            if is_other or not is_same:
                 changed[state.item] = self._changed(row, record, made)
             elif record is not row.record:
                 self.rows[state.item] = row._replace(record=record)  # so that it is seen at once
         if not changed:
             return
-        self._keep_what_others_wrote()
-        self.rows |= changed
-        data = b"".join(row.line for row in self.rows.values())
-        write_whole(self.path, data)
-        write_whole(self._folder / PEOPLE / _WRITTEN, _digest(data), self._folder)
+        rows = self.rows | changed
+        self._write(b"".join(row.line for row in rows.values()))
+        self.rows = rows
         self._stamp = self._stamped()
 
     def append(self, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -114,13 +114,9 @@ class Metadata:
                 raise HdbenchError(
                     "{place}: has the item {id} already", place=self.path, id=row["id"]
                 )
-        before, written = self.path.read_bytes(), self._folder / PEOPLE / _WRITTEN
+        before = self.path.read_bytes()
         lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        data = before + (b"" if before.endswith(b"\n") else b"\n") + lines.encode()
-        is_ours = written.is_file() and holds(written, _digest(before))
-        write_whole(self.path, data)
-        if is_ours:
-            write_whole(written, _digest(data), self._folder)
+        self._write(before + (b"" if before.endswith(b"\n") else b"\n") + lines.encode())
 
     def _changed(
         self, before: CollectionRow, record: dict[str, Any] | None, made: Provenance | None
@@ -211,6 +207,12 @@ class Metadata:
         stat = self.path.stat()
         return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
+    def _write(self, data: bytes) -> None:
+        """Replace the file, and keep what shows that hdbench wrote it."""
+        self._keep_what_others_wrote()
+        write_whole(self.path, data)
+        write_whole(self._folder / PEOPLE / _WRITTEN, _digest(data), self._folder)
+
     def _keep_what_others_wrote(self) -> None:
         """Keep a copy of a file that was last written by hand, or by another program."""
         written = self._folder / PEOPLE / _WRITTEN
@@ -248,11 +250,6 @@ def check_collection(folder: Path) -> None:
         raise HdbenchError(
             "{place}: build.py makes its ground truths: edit what that reads", place=folder
         )
-
-
-def _equal(one: Any, other: Any) -> bool:
-    """Return whether two records are the same to the letter, with their keys in one order."""
-    return spelled_json(one) == spelled_json(other)
 
 
 def _digest(data: bytes) -> bytes:

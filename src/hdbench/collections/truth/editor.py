@@ -10,6 +10,7 @@ from hdbench.answers.answers import Answers
 from hdbench.answers.field_paths import field_paths
 from hdbench.answers.files import open_container
 from hdbench.answers.schema import AnswerSchema
+from hdbench.benchmarks.benchmark import SCHEMA
 from hdbench.benchmarks.provenance import BLIND, DRAFT, IMPORTED
 from hdbench.collections.truth.events import SETTLED, WHATS, list_name
 from hdbench.collections.truth.form import form_of
@@ -74,8 +75,6 @@ def read_drafts(
         raise HdbenchError("two runs have the same name: rename one of them")
     return drafts
 
-
-SCHEMA = "answer.schema.json"
 
 _Value = TypeVar("_Value")
 
@@ -155,7 +154,7 @@ class Editor:
                         bool(state.conflicts),
                         state.stage,
                         self._annotator in readers.get(state.item, ()),
-                        self._media.has_picture(state.item),
+                        bool(self._media.files(state.item)),
                     ]
                     for state in states
                 ],
@@ -167,11 +166,7 @@ class Editor:
         with self._lock:
             state = self._store.state(item)
             is_blind = item in self._store.people.readers
-        return {
-            "state": as_json(state),
-            "blind": is_blind,
-            **self._media.shown(item),
-        }
+        return {"state": as_json(state), "blind": is_blind, **self._media.shown(item)}
 
     def page(self, number: int, page: int) -> tuple[bytes, str]:
         """Return a page of an item, and its media type."""
@@ -196,7 +191,7 @@ class Editor:
             is_settled = self._store.state(item).stage is not Stage.own
             is_settled &= body.get("settled") is True
             how = SETTLED if is_settled else self._how(item, what)
-            self._store.change(item, what, field, to, after=_after(body), how=how)
+            self._store.change(item, what, field, to, after=body.get("after"), how=how)
             if self._suggestions and what == "ground_truth":
                 self._suggestions.add(to, field)
             if what == "status":
@@ -252,7 +247,7 @@ class Editor:
                 "ground_truth",
                 "",
                 record,
-                after=_after(body),
+                after=body.get("after"),
                 how=f"{DRAFT}{draft.run}",
                 model=draft.model,
             )
@@ -321,13 +316,6 @@ def _at(sequence: Sequence[_Value], number: Any, missing: Message) -> _Value:
     if type(number) is not int or not 0 <= number < len(sequence):
         raise HdbenchError(missing)
     return sequence[number]
-
-
-def _after(body: dict[str, Any]) -> str | None:
-    after = body.get("after")
-    if after is not None and not isinstance(after, str):
-        raise HdbenchError("after must be what the item's state gave")
-    return after
 
 
 def _searched(state: ItemState) -> str:

@@ -27,6 +27,10 @@ THUMBNAIL = 400
 """Maximum width of a small picture in pixels."""
 
 
+_UNREADABLE = (OSError, SyntaxError, ValueError, IndexError, Image.DecompressionBombError)
+"""What is raised by files that cannot be shown."""
+
+
 class BrowserImage(NamedTuple):
     """An image for the browser."""
 
@@ -46,11 +50,11 @@ class CollectionMedia:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
-        self._rows: dict[str, tuple[list[Any], Any]] = {}  # item → files and text
+        self._rows: dict[str, tuple[list[str], Any]] = {}  # item → files and text
         for line in read_jsonl(folder / METADATA):
             row = line.value
             files = row.get("pages_file_names") or row.get("file_name") or []
-            names = files if isinstance(files, list) else [files]
+            names = [str(name) for name in (files if isinstance(files, list) else [files])]
             self._rows[str(row.get("id"))] = (names, row.get("text"))
 
     @property
@@ -58,13 +62,13 @@ class CollectionMedia:
         """Return the ids of all items."""
         return self._rows.keys()
 
-    def files(self, item: str) -> list[Any]:
-        """Return the names of an item's files in the collection, as its metadata has them."""
+    def files(self, item: str) -> list[str]:
+        """Return the names of an item's files in the collection."""
         return self._rows[item][0]
 
     def names(self) -> set[str]:
         """Return the names of the files of all items."""
-        return {str(name) for files, _ in self._rows.values() for name in files}
+        return {name for files, _ in self._rows.values() for name in files}
 
     def shown(self, item: str) -> dict[str, Any]:
         """Return an item's media for the page, or the reason why they cannot be shown."""
@@ -78,10 +82,6 @@ class CollectionMedia:
         files, text = self._rows[item]
         return text if isinstance(text, str) and not files else None
 
-    def has_picture(self, item: str) -> bool:
-        """Return whether an item has at least one file."""
-        return bool(self._rows[item][0])
-
     def pages(self, item: str) -> int:
         """Return the number of an item's pictures.
 
@@ -91,7 +91,7 @@ class CollectionMedia:
         files, _ = self._rows[item]
         if not _is_pdf(files):
             return len(files)
-        with _media_errors(files[0]), pdf.opened(self._path(files[0])) as document:
+        with _media_errors(files[0]), pdf.opened(file_in(self._folder, files[0])) as document:
             return min(len(document), MAX_PAGES)
 
     def thumbnail(self, item: str) -> BrowserImage:
@@ -105,7 +105,7 @@ class CollectionMedia:
         if not files:
             raise HdbenchError("{item}: no page {number}", item=item, number=1)
         with _media_errors(files[0]):
-            return small_picture(self._path(files[0]))
+            return small_picture(file_in(self._folder, files[0]))
 
     def picture(self, item: str, number: int) -> BrowserImage:
         """Return a page of an item.
@@ -124,11 +124,8 @@ class CollectionMedia:
             raise HdbenchError("{item}: no page {number}", item=item, number=number + 1)
         name = files[0] if is_pdf else files[number]
         with _media_errors(name):
-            path = self._path(name)
+            path = file_in(self._folder, name)
             return _pdf_page(path, number) if is_pdf else _image(path)
-
-    def _path(self, name: Any) -> Path:
-        return file_in(self._folder, str(name))
 
 
 def small_picture(path: Path) -> BrowserImage:
@@ -156,10 +153,7 @@ def _media_errors(name: Any) -> Iterator[None]:
     """
     try:
         yield
-    except (
-        *(OSError, SyntaxError, ValueError, IndexError),
-        Image.DecompressionBombError,
-    ) as error:
+    except _UNREADABLE as error:
         raise HdbenchError(
             "{place}: cannot be shown: {why}", place=name, why=_why(error)
         ) from error
@@ -176,8 +170,8 @@ def _why(error: Exception) -> Message:
     return os_reason(error) if isinstance(error, OSError) else Message(str(error))
 
 
-def _is_pdf(files: list[Any]) -> bool:
-    return len(files) == 1 and str(files[0]).lower().endswith(".pdf")
+def _is_pdf(files: list[str]) -> bool:
+    return len(files) == 1 and files[0].lower().endswith(".pdf")
 
 
 def _image(path: Path) -> BrowserImage:

@@ -38,11 +38,6 @@ class ItemProgress(NamedTuple):
         is_open = not self.has_truth and self.status == "open"
         return bool(self.waiting) or (is_open and self.stage is not Stage.settling)
 
-    @property
-    def is_to_settle(self) -> bool:
-        """Return whether people have to decide between what they entered."""
-        return bool(self.conflicts)
-
 
 @dataclass(frozen=True)
 class TruthProgress:
@@ -101,7 +96,7 @@ class ProgressReader:
         places = {
             "truth": [place for place, item in enumerate(items) if item.has_truth],
             "left": [place for place, item in enumerate(items) if item.is_left],
-            "settle": [place for place, item in enumerate(items) if item.is_to_settle],
+            "settle": [place for place, item in enumerate(items) if item.conflicts],
         }
         return TruthProgress(
             items,

@@ -22,7 +22,7 @@ from hdbench.collections.truth.editor import Editor
 from hdbench.collections.truth.event_files import ChangedError, NotSavedError
 from hdbench.collections.truth.value_page import ValuePage
 from hdbench.common.display.routes import shared_routes
-from hdbench.common.jsonio import SPELLED, json_reason, parse_json, spelled_json
+from hdbench.common.jsonio import SPELLED, parse_line, spelled_json
 from hdbench.common.servers import HOST, serve_here
 from hdbench.common.texts import language_of, translated
 from hdbench.errors import HdbenchError
@@ -265,13 +265,7 @@ async def _body(request: Request) -> dict[str, Any]:
     # A form of another page can send text, but not this.
     if request.headers.get("content-type") != "application/json":
         raise HdbenchError("must be application/json")
-    try:
-        value = parse_json((await request.body()).decode(), SPELLED)
-    except ValueError as error:
-        raise HdbenchError("not JSON: {why}", why=json_reason(error)) from error
-    if not isinstance(value, dict):
-        raise HdbenchError("must be an object")
-    return value
+    return parse_line(await request.body(), "the request", SPELLED)
 
 
 def _json(value: Any, status: int = 200) -> Response:

@@ -37,7 +37,7 @@ class ScanView(NamedTuple):
     @property
     def word(self) -> str:
         """Return the key of the word for how far it is."""
-        if self.progress.is_to_settle:
+        if self.progress.conflicts:
             return "to_settle"
         if self.progress.status != "open":
             return self.progress.status

@@ -1,6 +1,5 @@
 """Collections and additions that are being made, in hidden folders beside the collections."""
 
-import os
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -25,7 +24,6 @@ from hdbench.collections.new.plan import (
     CollectionPlan,
     CollectionRequest,
     Sources,
-    check_new_name,
     columns_of,
     make_plan,
     read_sources,
@@ -88,25 +86,20 @@ class CollectionDraft:
         self._read_for: CollectionRequest | None = None
 
     @classmethod
-    def of_new(cls, place: Path, name: str, title: str) -> "CollectionDraft":
-        """Begin a collection, or resume one of that name.
+    def begin(cls, collection: Path, ending: str) -> "CollectionDraft":
+        """Begin a collection, or an addition to one, or resume that.
 
-        Raises:
-            HdbenchError: the name cannot be used, or nothing can be written there.
-        """
-        check_new_name(name, place)
-        draft = cls(_made(place / f".{name}{NEW}"))
-        draft.change(title=title)
-        return draft
-
-    @classmethod
-    def of_addition(cls, collection: Path) -> "CollectionDraft":
-        """Begin an addition to a collection, or resume the one that was begun.
+        Args:
+            collection: the collection's folder.
+            ending: `NEW` or `ADDED`.
 
         Raises:
             HdbenchError: nothing can be written there.
         """
-        return cls(_made(collection.with_name(f".{collection.name}{ADDED}")))
+        folder = collection.with_name(f".{collection.name}{ending}")
+        with write_errors(folder):
+            make_folder(folder)
+        return cls(folder)
 
     def write(self) -> None:
         """Write what is planned, and remove the draft.
@@ -273,18 +266,7 @@ class CollectionDraft:
         return (plan_addition if self.is_addition else make_plan)(requested, self.sources())
 
 
-def _made(folder: Path) -> Path:
-    with write_errors(folder):
-        make_folder(folder)
-    return folder
-
-
 def _first_scan(folder: Path) -> Path | None:
-    """Return some image or PDF in a folder, of which there may be thousands; None without any."""
-    with suppress(FileNotFoundError), os.scandir(folder) as entries:
-        for entry in entries:
-            path = Path(entry)
-            is_text = KINDS.get(path.suffix.lower()) == "text"  # passed over beside images or PDFs
-            if found := _first_scan(path) if entry.is_dir() else None if is_text else path:
-                return found
-    return None
+    """Return some image or PDF in a folder, beside which there can be texts; None without any."""
+    files = (path for path in folder.rglob("*") if KINDS.get(path.suffix.lower()) != "text")
+    return next((path for path in files if path.is_file()), None)

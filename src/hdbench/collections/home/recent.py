@@ -1,10 +1,9 @@
 """The collections that were opened before, in the user's folder for such things: paths alone."""
 
-import json
 import os
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,10 @@ import platformdirs
 from filelock import FileLock, Timeout
 from pydantic import Field
 
+from hdbench.common.jsonio import write_json
 from hdbench.common.os_errors import write_errors
 from hdbench.common.regular_files import without_links
 from hdbench.common.validation import Strict
-from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError
 
 MAX_USED = 100
@@ -71,30 +70,17 @@ class Recent:
 
     def token(self) -> str:
         """Return the first part of all addresses, which is made once."""
-        self._change(lambda _: {})
-        return self.read().token
+        return self._change(lambda _: {}).token
 
-    def add(self, folder: Path) -> None:
-        """Remember a collection as the last one that was used."""
-        name = os.fspath(without_links(folder))
-        self._change(
-            lambda now: {"collections": [name, *(n for n in now.collections if n != name)]}
-        )
+    def add(self, folder: Path, *, is_draft: bool = False) -> None:
+        """Remember a collection, or one that is being made, as the last one that was used."""
+        kind, name = "drafts" if is_draft else "collections", os.fspath(without_links(folder))
+        self._change(lambda now: {kind: [name, *_others(now[kind], name)][:MAX_USED]})
 
     def forget(self, folder: Path) -> None:
         """Forget a collection or a draft; its files stay."""
         name = os.fspath(folder)
-        self._change(
-            lambda now: {
-                "collections": [other for other in now.collections if other != name],
-                "drafts": [other for other in now.drafts if other != name],
-            }
-        )
-
-    def add_draft(self, folder: Path) -> None:
-        """Remember a collection that is being made."""
-        name = os.fspath(without_links(folder))
-        self._change(lambda now: {"drafts": [name, *(n for n in now.drafts if n != name)]})
+        self._change(lambda now: {k: _others(now[k], name) for k in ("collections", "drafts")})
 
     def note_address(self, address: str) -> None:
         """Remember where the home is served."""
@@ -112,23 +98,22 @@ class Recent:
         """
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
-            try:
+            with suppress(Timeout):
                 self._serving.acquire()
-            except Timeout:
-                if address := self.read().address:
-                    return address
-                time.sleep(0.1)
-            else:
                 self.note_address("")  # that of a server that is gone
                 return None
+            if address := self.read().address:
+                return address
+            time.sleep(0.1)
         raise HdbenchError("another hdbench open is starting: try again in a moment")
 
-    def _change(self, changed: Callable[[Remembered], dict[str, Any]]) -> None:
+    def _change(self, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> Remembered:
         with write_errors(self._path), self._changing:
-            now = self.read()
-            values = now.model_dump() | changed(now)
-            for name in ("collections", "drafts"):
-                values[name] = list(values[name])[:MAX_USED]
-            text = json.dumps(values, ensure_ascii=True, indent=2) + "\n"
-            write_whole(self._path, text.encode())
+            now = self.read().model_dump()
+            write_json(self._path, now | changed(now))
             self._path.chmod(0o600)
+            return self.read()
+
+
+def _others(names: Iterable[str], name: str) -> list[str]:
+    return [other for other in names if other != name]

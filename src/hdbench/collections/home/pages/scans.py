@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from starlette.responses import Response
 
 from hdbench.collections.home.collection import Collection
-from hdbench.collections.home.drafts import CollectionDraft
+from hdbench.collections.home.drafts import ADDED, CollectionDraft
 from hdbench.collections.home.folder import key_of
 from hdbench.collections.home.page import Done, HomePage, Visit
 from hdbench.collections.truth.progress import ItemProgress
@@ -93,8 +93,8 @@ def _overview(visit: Visit) -> Mapping[str, Any]:
 
 def _add(visit: Visit) -> Done:
     """Begin to add scans, or resume that."""
-    draft = CollectionDraft.of_addition(visit.collection.folder)
-    visit.home.recent.add_draft(draft.folder)
+    draft = CollectionDraft.begin(visit.collection.folder, ADDED)
+    visit.home.recent.add(draft.folder, is_draft=True)
     return Done(to=f"../new/{key_of(draft.folder)}")
 
 

@@ -16,11 +16,11 @@ from hdbench.benchmarks.benchmark import EXAMPLE, METADATA
 from hdbench.benchmarks.building.builder import build
 from hdbench.benchmarks.building.recipe import find_recipe
 from hdbench.collections.home.collection import opened
-from hdbench.collections.home.drafts import NOT_USED, CollectionDraft
+from hdbench.collections.home.drafts import NEW, NOT_USED, CollectionDraft
 from hdbench.collections.home.folder import key_of
 from hdbench.collections.home.page import Done, HomePage, Visit
 from hdbench.collections.home.run_list import RUNS
-from hdbench.collections.new.plan import CollectionRequest, make_plan, read_sources
+from hdbench.collections.new.plan import CollectionRequest, check_new_name, make_plan, read_sources
 from hdbench.collections.new.writing import write_collection
 from hdbench.common.jsonio import read_jsonl, write_json
 from hdbench.common.os_errors import write_errors
@@ -124,8 +124,11 @@ def _begin(visit: Visit) -> Done:
     """Begin a new collection."""
     place = without_links(_folder_in(visit.form, "place"))
     name, title = (visit.form.get(name, "").strip() for name in ("name", "title"))
-    draft = CollectionDraft.of_new(place, name or _name_of(title), title)
-    visit.home.recent.add_draft(draft.folder)
+    name = name or _name_of(title)
+    check_new_name(name, place)
+    draft = CollectionDraft.begin(place / name, NEW)
+    draft.change(title=title)
+    visit.home.recent.add(draft.folder, is_draft=True)
     return Done(to=f"new/{key_of(draft.folder)}")
 
 

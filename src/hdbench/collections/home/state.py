@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, NamedTuple
 
 from hdbench.collections.home.run_list import RunView
@@ -16,18 +15,6 @@ ALL_BY_HAND = 200
 
 RUNS_WANTED = 2
 """Number of runs from which they can be compared."""
-
-
-class CollectionStage(StrEnum):
-    """A stage in a collection's life, whose page has the same name."""
-
-    SCANS = "scans"
-    FIELDS = "fields"
-    TRUTH = "truth"
-    RUNS = "runs"
-    COMPARE = "compare"
-    DECIDE = "decide"
-    FINISH = "finish"
 
 
 class HomeText(NamedTuple):
@@ -46,12 +33,12 @@ class StageView(NamedTuple):
     """A stage as pages show it.
 
     Attributes:
-        stage: the stage.
+        stage: the name of the stage, and of its page.
         is_done: whether nothing is left to do for it.
         fact: what there is of it, in a few words; None if nothing.
     """
 
-    stage: CollectionStage
+    stage: str
     is_done: bool
     fact: HomeText | None
 
@@ -60,12 +47,12 @@ class NextStep(NamedTuple):
     """What comes next.
 
     Attributes:
-        stage: the stage it belongs to.
+        stage: the name of the stage that it belongs to.
         why: a sentence that says what there is to do.
         button: what its button says.
     """
 
-    stage: CollectionStage
+    stage: str
     why: HomeText
     button: HomeText
 
@@ -128,7 +115,7 @@ def standing_of(
     usable = [run for run in runs if run.answered]
     items = len(truth.items)
     has_runs = len(usable) >= RUNS_WANTED
-    accepted = decided.accepted / decided.values if decided.values else None
+    share = decided.accepted / (decided.values or 1)
     decided_all = decided.is_applied and not decided.to_read and not decided.to_work_off
     is_read = not truth.left and not truth.to_settle
     facts: Mapping[str, tuple[bool, HomeText | None]] = {
@@ -137,13 +124,10 @@ def standing_of(
         "truth": (is_read, _text("fact_truth", count=truth.truths, items=items)),
         "runs": (has_runs, _text("fact", number=len(usable)) if usable else None),
         "compare": (decided.planned, None),
-        "decide": (
-            decided_all,
-            None if accepted is None else _text("fact_accepted", share=accepted),
-        ),
+        "decide": (decided_all, _text("fact_accepted", share=share) if decided.values else None),
         "finish": (decided.is_finished, None),
     }
-    stages = [StageView(stage, *facts[stage]) for stage in CollectionStage]
+    stages = [StageView(stage, *fact) for stage, fact in facts.items()]
     can_compare = has_runs and truth.truths >= min(items, MIN_TRUTHS)
     return CollectionState(
         _decision_sentence(decided) if decided.planned else _sentence(truth, usable),
@@ -168,9 +152,7 @@ def _decision_sentence(decided: Decided) -> HomeText:
 
 def _sentence(truth: TruthProgress, usable: Sequence[RunView]) -> HomeText:
     items, truths = len(truth.items), truth.truths
-    how_many = (
-        "all" if truths == items else "none" if not truths else "one" if truths == 1 else "some"
-    )
+    how_many = "all" if truths == items else {0: "none", 1: "one"}.get(truths, "some")
     read = _text(f"truths_{how_many}", truths=truths, count=items)
     if not usable:
         return _text("stands_no_model" if truths else "stands_nobody", read=read)
@@ -184,7 +166,7 @@ def _sentence(truth: TruthProgress, usable: Sequence[RunView]) -> HomeText:
     return _text("stands", read=read, models=models)
 
 
-def _step(stage: CollectionStage, key: str, **values: Any) -> NextStep:
+def _step(stage: str, key: str, **values: Any) -> NextStep:
     return NextStep(stage, _text(f"why_{key}", **values), _text(f"do_{key}"))
 
 
@@ -195,28 +177,27 @@ def _next_step(
     items = len(truth.items)
     wanted = items if items <= ALL_BY_HAND else MIN_TRUTHS
     if truth.to_settle:
-        return _step(CollectionStage.TRUTH, "settle", count=truth.to_settle)
+        return _step("truth", "settle", count=truth.to_settle)
     if decided.planned or decided.problem:
         return _deciding(decided)
     if truth.left and truth.truths < wanted:
         left = min(truth.left, wanted - truth.truths)
-        step = _step(CollectionStage.TRUTH, "read", count=left)
+        step = _step("truth", "read", count=left)
         return step._replace(button=_text("do_read_on")) if truth.truths else step
-    comparing = _step(CollectionStage.COMPARE, "compare")
-    return _running(runs) or (comparing if can_compare else _deciding(decided))
+    return _running(runs) or (_step("compare", "compare") if can_compare else _deciding(decided))
 
 
 def _running(runs: Sequence[RunView]) -> NextStep | None:
     """Return what there is to do for the runs; None if they can be compared."""
     usable = [run for run in runs if run.answered]
     if going := sum(run.is_going for run in runs):
-        return _step(CollectionStage.RUNS, "wait", count=going)
+        return _step("runs", "wait", count=going)
     if len(usable) < RUNS_WANTED:
-        step = _step(CollectionStage.RUNS, "run")
+        step = _step("runs", "run")
         return step._replace(why=_text("why_run_second")) if usable else step
     for run in usable:
         if run.started and run.left:
-            return _step(CollectionStage.RUNS, "go_on", model=run.model, count=run.left)
+            return _step("runs", "go_on", model=run.model, count=run.left)
     return None
 
 
@@ -232,5 +213,5 @@ def _deciding(decided: Decided) -> NextStep:
     }
     for key, left in steps.items():
         if left:
-            return _step(CollectionStage.DECIDE, key, count=int(left))
-    return _step(CollectionStage.FINISH, "look" if decided.is_finished else "write")
+            return _step("decide", key, count=int(left))
+    return _step("finish", "look" if decided.is_finished else "write")

@@ -22,7 +22,6 @@ from hdbench.collections.trust.work_list import take_in
 from hdbench.collections.truth.double import read_double
 from hdbench.collections.truth.store import Store
 from hdbench.errors import HdbenchError
-from hdbench.models.backend import Asked
 from hdbench.models.run_folder import is_locked
 
 pytestmark = pytest.mark.nightly
@@ -60,7 +59,7 @@ def drop(path, name, content, page):
 
 
 def start(page):
-    run = page.collection.runs.start(Asked("m", endpoint="http://127.0.0.1:9"), "en")
+    run = page.collection.runs.start("m", "http://127.0.0.1:9", "en")
     until(lambda: not is_locked(run.with_name(f".{run.name}.pid")), "the end of the run")
 
 

@@ -16,7 +16,6 @@ from models.faulty_server import FaultyServer, Response, completion
 
 from hdbench.collections.home.collection import opened
 from hdbench.errors import HdbenchError
-from hdbench.models.backend import Asked
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +42,7 @@ def test_run_is_stopped_and_goes_on_without_asking_twice(collection):
         return Response(READ, seconds=None if is_stuck and len(asked) > 2 else 0)
 
     with FaultyServer(respond) as server:
-        run = collection.runs.start(Asked("some-model", endpoint=server.url), "en")
+        run = collection.runs.start("some-model", server.url, "en")
         until(lambda: view(collection).answered == 2, "the run")
         assert (view(collection).is_going, view(collection).can_stop) == (True, True)
         with pytest.raises(HdbenchError, match="still running: stop it first"):
@@ -64,8 +63,7 @@ def test_run_is_stopped_and_goes_on_without_asking_twice(collection):
 
 def test_key_that_was_typed_is_sent_and_never_written(collection, tmp_path):
     with FaultyServer(lambda _: Response(READ)) as server:
-        asked = Asked("some-model", endpoint=server.url)
-        run = collection.runs.start(asked, "en", "sk-typed")
+        run = collection.runs.start("some-model", server.url, "en", "sk-typed")
         until(lambda: view(collection).is_whole, "the run")
         assert {dict(r.headers)["authorization"] for r in server.requests} == {"Bearer sk-typed"}
     assert run.is_dir()
@@ -116,7 +114,7 @@ def test_a_dropped_file_without_a_field_of_the_collection_is_refused(collection,
 
 
 def test_run_that_cannot_begin_says_why(collection):
-    run = collection.runs.start(Asked("some-model", endpoint="http://127.0.0.1:9/v1"), "de")
+    run = collection.runs.start("some-model", "http://127.0.0.1:9/v1", "de")
     until(lambda: not view(collection).is_going, "the end of the run")
     assert not run.exists()
     assert "http://127.0.0.1:9/v1: nicht erreichbar" in view(collection).problem
@@ -128,7 +126,7 @@ def test_run_file_of_a_stranger_stops_nothing(collection):
     runs = collection.beside / "runs"
     runs.mkdir()
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
-        about = {"pid": other.pid, "model": "some-model", "backend": "endpoint"}
+        about = {"pid": other.pid, "model": "some-model"}
         (runs / f".{RUN}.pid").write_text(json.dumps(about))
         collection.runs.stop(RUN)
         assert not view(collection).is_going
@@ -166,7 +164,7 @@ def test_run_asks_about_added_items_alone(collection):
         return Response(READ)
 
     with FaultyServer(respond) as server:
-        run = collection.runs.start(Asked("some-model", endpoint=server.url), "en")
+        run = collection.runs.start("some-model", server.url, "en")
         until(lambda: view(collection).is_whole, "the run")
         add(collection, "red")
         grown = view(collection)
@@ -182,7 +180,7 @@ def test_run_asks_about_added_items_alone(collection):
 
 def test_run_whose_items_are_others_now_is_not_resumed(collection):
     with FaultyServer(lambda _: Response(READ)) as server:
-        run = collection.runs.start(Asked("some-model", endpoint=server.url), "en")
+        run = collection.runs.start("some-model", server.url, "en")
         until(lambda: view(collection).is_whole, "the run")
         (collection.folder / "images/c1.png").write_bytes(picture("green"))
         add(collection, "red")

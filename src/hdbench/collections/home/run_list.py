@@ -34,7 +34,6 @@ from hdbench.common.writing import make_folder, move, opened_file, refuse_links
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.run_info import is_run, read_run_info, run_parts
 from hdbench.evaluation.run_info import run_name as run_stem
-from hdbench.models.backend import Asked
 from hdbench.models.run import read_outcome, run_name
 from hdbench.models.run_folder import is_locked, lock_of
 from hdbench.models.server import OWN_KEY
@@ -55,19 +54,12 @@ class StartedRun(Strict):
     Attributes:
         pid: the number of the process.
         model: the model that is asked.
-        backend: the backend.
         endpoint: the server's address, if there is one.
     """
 
     pid: int = Field(gt=1)
     model: str
-    backend: str
     endpoint: str | None = None
-
-    @property
-    def asked(self) -> Asked:
-        """Return who is asked."""
-        return Asked(self.model, backend=self.backend, endpoint=self.endpoint)
 
 
 @dataclass(frozen=True)
@@ -138,16 +130,8 @@ class RunList:
 
     def views(self) -> Sequence[RunView]:
         """Return the runs that answer the collection, in the order of their names."""
-        paths = set[Path]()
-        with suppress(FileNotFoundError), os.scandir(self.folder) as entries:
-            for entry in entries:
-                if entry.name.startswith("."):
-                    if entry.name.endswith(".pid"):
-                        paths.add(self.folder / entry.name[1:].removesuffix(".pid"))
-                elif not entry.is_symlink():
-                    paths.add(self.folder / entry.name)
-        if not paths:
-            return []
+        paths = {path for path in self.folder.glob("[!.]*") if not path.is_symlink()}
+        paths |= {path.with_name(path.stem[1:]) for path in self.folder.glob(".?*.pid")}
         items = len(self._collection.progress().items)
         views = [view for path in paths if (view := self._view(path, items))]
         # What comes after a plan is not part of the dataset that it rests on.
@@ -187,11 +171,12 @@ class RunList:
             move(given, path, self._collection.beside)
         return path
 
-    def start(self, asked: Asked, language: str, key: str = "") -> Path:
+    def start(self, model: str, endpoint: str | None, language: str, key: str = "") -> Path:
         """Start a run as a process of its own, which keeps running without browser and server.
 
         Args:
-            asked: the model, and where it is.
+            model: the model.
+            endpoint: the address of the server that is asked; None for a local model.
             language: the language of what the process prints.
             key: the server's key, kept in memory until this process ends; by default that given
                 before, or that of the environment.
@@ -204,19 +189,19 @@ class RunList:
                 can be started.
         """
         built = self._collection.ensure_built()
-        name = run_name(load_benchmark(str(built)), asked.model)
+        name = run_name(load_benchmark(str(built)), model)
         folder = self.folder / name
         command = processes.python("hdbench", "--language", language)
-        command += ["run", self._collection.built_name, f"--model={asked.model}"]
+        command += ["run", self._collection.built_name, f"--model={model}"]
         command += ["-o", f"{RUNS}/{name}"]
-        if asked.endpoint is not None:
-            command += ["--endpoint", asked.endpoint]
+        if endpoint is not None:
+            command += ["--endpoint", endpoint]
         if key:
-            self._keys[asked.endpoint] = key
+            self._keys[endpoint] = key
         with write_errors(folder):
             make_folder(self.folder)
             refuse_links(folder, self._collection.beside)
-            self._spawn(command, folder, asked)
+            self._spawn(command, folder, model, endpoint)
         return folder
 
     def resume(self, name: str, language: str) -> None:
@@ -232,7 +217,7 @@ class RunList:
         started = _started(self.folder / Path(name).name)
         if started is None:
             raise HdbenchError("{name}: was not started here: run its command again", name=name)
-        self.start(started.asked, language)
+        self.start(started.model, started.endpoint, language)
 
     def stop(self, name: str) -> bool:
         """Stop a run that was started here, as Ctrl+C does; its answers are kept.
@@ -273,7 +258,7 @@ class RunList:
                 _pid_file(view.path).unlink(missing_ok=True)
         return True
 
-    def _spawn(self, command: Sequence[str], run: Path, asked: Asked) -> None:
+    def _spawn(self, command: Sequence[str], run: Path, model: str, endpoint: str | None) -> None:
         """Start a process that holds the file with its number locked until it ends.
 
         Raises:
@@ -281,7 +266,7 @@ class RunList:
         """
         import fcntl  # noqa: PLC0415  not on Windows
 
-        beside, key = self._collection.beside, self._keys.get(asked.endpoint)
+        beside, key = self._collection.beside, self._keys.get(endpoint)
         with (
             opened_file(_pid_file(run), "a+", beside) as held,
             opened_file(_log_file(run), "wb", beside) as log,
@@ -301,9 +286,7 @@ class RunList:
                 start_new_session=True,
                 pass_fds=[held.fileno()],  # with which it inherits the lock
             )
-            started = StartedRun(
-                pid=process.pid, model=asked.model, backend=asked.kind.name, endpoint=asked.endpoint
-            )
+            started = StartedRun(pid=process.pid, model=model, endpoint=endpoint)
             held.truncate(0)
             held.write(started.model_dump_json())
         threading.Thread(target=process.wait, daemon=True).start()

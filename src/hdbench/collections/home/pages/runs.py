@@ -1,7 +1,6 @@
 """The runs of a collection: answers that were dropped, and models that are asked here."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -13,16 +12,9 @@ from hdbench.collections.home.uploads import UploadedFile
 from hdbench.collections.truth.editor import read_drafts
 from hdbench.common.extras import install_command, missing_packages
 from hdbench.errors import HdbenchError, Message
-from hdbench.models.backend import Asked
 
 EXAMPLES = 3
 """Number of a run's answers that are shown beside their items."""
-
-
-@cache
-def _local_command() -> str:
-    """Return the command that installs what a local model needs; empty if all is there."""
-    return install_command("vlm") if missing_packages("vlm") else ""
 
 
 def _show(visit: Visit) -> Mapping[str, Any]:
@@ -30,7 +22,7 @@ def _show(visit: Visit) -> Mapping[str, Any]:
     return {
         "runs": runs,
         "checked": _three(visit, runs),
-        "local_command": _local_command(),
+        "local_command": install_command("vlm") if missing_packages("vlm") else "",
     }
 
 
@@ -65,16 +57,10 @@ def _start(visit: Visit) -> Done:
     endpoint = visit.form.get("endpoint", "").strip() or None
     if not model:
         raise HdbenchError("name the model")
-    if kind == "server":
-        if urlsplit(endpoint or "").scheme not in ("http", "https"):
-            raise HdbenchError(
-                "the server's address must be a URL, such as http://localhost:8000/v1"
-            )
-        asked = Asked(model, endpoint=endpoint)
-    else:
-        asked = Asked(model, backend="transformers")
+    if kind == "server" and urlsplit(endpoint or "").scheme not in ("http", "https"):
+        raise HdbenchError("the server's address must be a URL, such as http://localhost:8000/v1")
     key = visit.form.get("key", "").strip()
-    folder = visit.collection.runs.start(asked, visit.language, key)
+    folder = visit.collection.runs.start(model, endpoint, visit.language, key)
     return Done(Message("{name}: started; it keeps running without this page", name=folder.name))
 
 

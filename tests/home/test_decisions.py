@@ -200,6 +200,9 @@ def test_report_of_a_run_is_made_and_shown_alone(cards):
     (cards.folder.parent / f"reports/{NAME}_heron.jsonl/link").symlink_to("/etc/passwd")
     assert cards.get(f"report/{NAME}_heron.jsonl/link").status_code == 400
     assert cards.get("report/none/").json() == {"error": "none: there is no such run"}
+    elsewhere = (cards.folder.parent / "reports").rename(cards.folder.parent / "elsewhere")
+    (cards.folder.parent / "reports").symlink_to(elsewhere)
+    assert cards.get(f"report/{NAME}_heron.jsonl/").status_code == 400
 
 
 def test_runs_are_planned_in_the_order_of_their_ranks(cards):

@@ -107,6 +107,7 @@ def build_app(home: Home) -> Starlette:
     app = guarded_app([Mount(home.root, routes=routes)], _HEADERS)
     app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(404, partial(_missing, home))
+    app.add_exception_handler(HdbenchError, partial(_refused, home))
     return app
 
 
@@ -233,12 +234,8 @@ async def _act(home: Home, page: HomePage, act: Act, request: Request) -> Respon
 
 
 async def _file(home: Home, answer: Callable[[Visit], Response], request: Request) -> Response:
-    """Answer with a file, or why there is none."""
-    visit = _visit(home, request, {})
-    try:
-        return await to_thread.run_sync(answer, visit)
-    except HdbenchError as error:
-        return JSONResponse({"error": why_not(_told(visit, error.message), request)}, 400)
+    """Answer with a file."""
+    return await to_thread.run_sync(answer, _visit(home, request, {}))
 
 
 async def _take_in(
@@ -248,12 +245,15 @@ async def _take_in(
     if not _is_ours(request):
         return Response("another origin", 403)
     visit = _visit(home, request, {})
-    try:
-        folder = await to_thread.run_sync(lambda: visit.folder)
-        async with uploaded(request, folder or Path()) as given:
-            return JSONResponse(await to_thread.run_sync(take, visit, given) or {})
-    except HdbenchError as error:
-        return JSONResponse({"error": why_not(_told(visit, error.message), request)}, 400)
+    folder = await to_thread.run_sync(lambda: visit.folder)
+    async with uploaded(request, folder or Path()) as given:
+        return JSONResponse(await to_thread.run_sync(take, visit, given) or {})
+
+
+def _refused(home: Home, request: Request, error: Exception) -> Response:
+    """Answer why there is no file, or why one is not taken in; in a thread, as it may read."""
+    message = _told(_visit(home, request, {}), error.args[0])  # of an `HdbenchError`
+    return JSONResponse({"error": why_not(message, request)}, 400)
 
 
 def _told(visit: Visit, message: str) -> str:

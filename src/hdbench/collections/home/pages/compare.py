@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -15,6 +15,7 @@ from hdbench.collections.home.page import HomePage, Visit
 from hdbench.collections.home.run_list import RunView
 from hdbench.collections.home.stamps import is_as_new, stamp_of, stamp_of_run, stamp_of_runs
 from hdbench.common.display.marks import mark
+from hdbench.common.folder_files import file_in
 from hdbench.common.writing import refuse_links
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.result import Result
@@ -169,12 +170,8 @@ def _report_file(visit: Visit) -> Response:
     """Answer with the page of a report, or a file that it links."""
     run = _run(visit.collection, visit.parts["run"])
     page = report_page(visit.collection, run.path)
-    name = PurePosixPath(visit.parts["file"] or page.name)
-    path = page.parent / name
-    is_inside = ".." not in name.parts and not name.is_absolute()
-    links = (page.parent, *(page.parent / part for part in name.parents), path)
-    if not is_inside or any(link.is_symlink() for link in links) or not path.is_file():
-        raise HdbenchError("{name}: not here", name=str(name))
+    refuse_links(page.parent, visit.collection.beside)
+    path = file_in(page.parent, visit.parts["file"] or page.name)
     return FileResponse(path, headers={"Content-Security-Policy": POLICY})
 
 

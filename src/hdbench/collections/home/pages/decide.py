@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 from starlette.responses import HTMLResponse, Response
@@ -72,7 +71,7 @@ def _show(visit: Visit) -> Mapping[str, Any]:
         "view": view,
         "name": visit.home.recent.read().person,
         "titles": FieldTitles(collection.schema, language),
-        "time": partial(_time, language=language),
+        "time": lambda n, seconds=SECONDS_PER_VALUE: time_in_words(n * seconds / 3600, language),
         "default_control": DEFAULT_CONTROL,
         "learning": background.last(_LEARNING),
         "applying": background.last(_APPLYING),
@@ -133,11 +132,6 @@ def _best_first(collection: Collection) -> Sequence[RunView]:
     paths = work.value.paths
     order = [path for row in work.value.boards[0].rows for path in paths.get(row.model, ())]
     return sorted(runs, key=lambda run: order.index(run.path) if run.path in order else len(order))
-
-
-def _time(values: int, language: str, seconds: float = SECONDS_PER_VALUE) -> str:
-    """Return how long a person takes for values, in words."""
-    return time_in_words(values * seconds / 3600, language)
 
 
 def _of_decision(decision: Decision, titles: Titles, language: str) -> dict[str, Any]:

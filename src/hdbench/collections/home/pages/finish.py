@@ -1,6 +1,5 @@
 """The records of the whole collection, written in the forms that others load."""
 
-import mimetypes
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -38,6 +37,7 @@ from hdbench.collections.trust.delivery import (
 from hdbench.collections.trust.folder import Applied
 from hdbench.collections.trust.origins import ORIGINS, ValueStates
 from hdbench.common.os_errors import write_errors
+from hdbench.common.regular_files import entries
 from hdbench.common.validation import read_plain_yaml, validate
 from hdbench.common.value_text import text_of
 from hdbench.common.writing import make_folder, move, write_whole
@@ -215,11 +215,7 @@ def _keep(visit: Visit) -> Done:
 
 def _files(folder: Path) -> list[Path]:
     """Return the files of the records: plain ones that are not hidden."""
-    return [
-        path
-        for path in sorted(folder.iterdir())
-        if not path.name.startswith(".") and path.is_file() and not path.is_symlink()
-    ]
+    return [path for path in entries(folder).plain if path.is_file()]
 
 
 def _applied(collection: Collection) -> FoundPlan:
@@ -293,8 +289,7 @@ def _file(visit: Visit) -> Response:
     folder, name = _applied(visit.collection).out / FINISHED, visit.parts["name"]
     if Path(folder, name) not in _files(folder):
         raise HdbenchError("{name}: not here", name=name[:100])
-    media_type = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    return FileResponse(folder / name, filename=name, media_type=media_type)
+    return FileResponse(folder / name, filename=name)
 
 
 PAGE = HomePage(

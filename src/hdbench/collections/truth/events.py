@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -114,67 +114,65 @@ class Event(Strict):
     previous: str = ""
 
 
-def _check_made(how: str, model: str | None) -> None:
-    if how != SETTLED and not is_provenance(how):
-        raise unfit("how: not a provenance")
-    if model is not None and not is_model(model):
-        raise unfit("model: not the name of a model")
-
-
-def _check_depth(value: Any) -> None:
+def _not_too_deep(value: Any) -> Any:
     if is_too_deep(value, MAX_VALUE_DEPTH):
         raise unfit("nested more than {most} deep", most=MAX_VALUE_DEPTH)
+    return value
 
 
-class Found(Event):
-    """The ground truth that `metadata.jsonl` had before anybody changed it.
+class _Made(Event):
+    """Something that an item has.
 
     Attributes:
         item: the item's id.
-        record: its ground truth.
-        how: the provenance.
-        model: the model that wrote the draft, if it is one.
+        how: the provenance, see `Provenance`, or `settled`.
+        model: the model that wrote the draft; None without one.
+    """
+
+    item: str
+    how: str
+    model: str | None = None
+
+    @model_validator(mode="after")
+    def _has_provenance(self) -> Self:
+        if self.how != SETTLED and not is_provenance(self.how):
+            raise unfit("how: not a provenance")
+        if self.model is not None and not is_model(self.model):
+            raise unfit("model: not the name of a model")
+        return self
+
+
+class Found(_Made):
+    """The ground truth that `metadata.jsonl` had before anybody changed it.
+
+    Attributes:
+        record: the ground truth.
     """
 
     kind: Literal["found"] = "found"
-    item: str
-    record: dict[str, Any]
-    how: str
-    model: str | None = None
+    record: Annotated[dict[str, Any], AfterValidator(_not_too_deep)]
 
     @property
     def made(self) -> Provenance:
         """Return the provenance in the row there."""
         return Provenance(self.how, self.model)
 
-    @model_validator(mode="after")
-    def _is_whole(self) -> "Found":
-        _check_made(self.how, self.model)
-        _check_depth(self.record)
-        return self
 
-
-class Change(Event):
+class Change(_Made):
     """A change to an item.
 
     Attributes:
         kind: what is changed.
-        item: the item's id.
         field: the field of the record that is set; empty for the whole record, and for a status or
             comment.
         value: the value from then on; None for nothing.
-        how: the provenance of the value, see `Provenance`, or `settled`.
-        model: the model that wrote the draft; None without one.
         alone: whether the person could not see what others entered.
         seen: person → the number of that person's events that were known.
     """
 
     kind: What
-    item: str
     field: str = ""
-    value: Any = None
-    how: str
-    model: str | None = None
+    value: Annotated[Any, AfterValidator(_not_too_deep)] = None
     alone: bool = False
     seen: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
 
@@ -185,8 +183,7 @@ class Change(Event):
         return not self.alone and other.number <= self.seen.get(other.by, 0)
 
     @model_validator(mode="after")
-    def _is_whole(self) -> "Change":
-        _check_made(self.how, self.model)
+    def _is_of_its_kind(self) -> Self:
         is_right = {
             "ground_truth": bool(self.field) or isinstance(self.value, dict | None),
             "status": self.value in STATUSES,
@@ -194,7 +191,6 @@ class Change(Event):
         }[self.kind]
         if not is_right or (self.field and self.kind != "ground_truth"):
             raise unfit("value: not one of its kind")
-        _check_depth(self.value)
         return self
 
 
@@ -231,68 +227,63 @@ a random sample of those that were accepted."""
 Outcome = Literal["value", "unreadable", "damaged"]
 
 
-class Reading(Event):
-    """What one person read of a value, without seeing what models or others read.
+class _OfValue(Event):
+    """What one person says of a single value.
 
     Attributes:
         id: 32 hexadecimal digits.
-        plan: the hash of the plan that the value was drawn by.
-        stage: what it was read for.
         item: the item's id.
         field: the field's path.
+        value: the value; None for nothing.
+    """
+
+    id: Id
+    item: str
+    field: str
+    value: Any = None
+
+    @property
+    def key(self) -> ValueKey:
+        """Return the value that it is about."""
+        return ValueKey(self.item, self.field)
+
+
+class Reading(_OfValue):
+    """What one person read of a value, without seeing what models or others read.
+
+    Attributes:
+        plan: the hash of the plan that the value was drawn by.
+        stage: what it was read for.
         what: `value` if it could be read, or if nothing is there.
-        value: the value that was read; None for nothing.
         seconds: how long it was on screen and in use.
         turn: how many times this person has read the value, this time included.
     """
 
     kind: Literal["reading"] = "reading"
-    id: Id
     plan: str
     stage: StageName
-    item: str
-    field: str
     what: Outcome
-    value: Any = None
     seconds: Annotated[float, Field(strict=True, ge=0, le=86_400)] | None = None
     turn: Annotated[int, Field(ge=1, le=3)] = 1
-
-    @property
-    def key(self) -> ValueKey:
-        """Return the value that was read."""
-        return ValueKey(self.item, self.field)
 
 
 How = Literal["candidate", "typed", "nothing", "table"]
 """Where a value is from: a run, the keyboard, the decision that there is none, or a table."""
 
 
-class WorkedValue(Event):
+class WorkedValue(_OfValue):
     """What a person decided of a value on a work list.
 
     Attributes:
         list: sha256 of the values that the list is about.
-        id: 32 hexadecimal digits.
-        item: the item's id.
-        field: the field's path.
-        value: the value; None if it is not on the card.
         how: where the value is from.
         run: the run whose value was taken.
     """
 
     kind: Literal["worked"] = "worked"
     list: str
-    id: Id
-    item: str
-    field: str
-    value: Any = None
     how: How
     run: str | None = None
-
-    @property
-    def key(self) -> ValueKey:
-        """Return the value that was decided."""
-        return ValueKey(self.item, self.field)
 
 
 KINDS: Mapping[str, type[Event]] = {

@@ -97,7 +97,7 @@ def test_run_survives_the_server_that_started_it(collection, tmp_path, monkeypat
 
 
 def test_a_dropped_file_without_a_field_of_the_collection_is_refused(collection, tmp_path):
-    ids = [item.item for item in collection.progress().items]
+    ids = [each.state.item for each in collection.progress().items]
     given = tmp_path / "given.jsonl"
     for key, refused in (("colour", True), ("Titel", False)):
         lines = [json.dumps({"id": each, "prediction": {key: "a"}}) for each in ids]

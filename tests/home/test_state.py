@@ -97,7 +97,7 @@ def test_item_that_two_people_read_is_settled_first(tmp_path):
     for person in ("anna", "ben"):
         read_double(folder, person, 1)
     collection = opened(folder)
-    (item,) = (each.item for each in collection.progress().items if each.waiting)
+    (item,) = (each.state.item for each in collection.progress().items if each.waiting)
     assert collection.progress().waiting == {"anna": 1, "ben": 1}
     enter(folder, "anna", item, {"titel": "Faust", "jahr": 1808})
     assert collection.progress().waiting == {"ben": 1}

@@ -334,7 +334,7 @@ class RunList:
         Raises:
             HdbenchError: it cannot be read, or does not answer this collection.
         """
-        items = [item.item for item in self._collection.progress().items]
+        items = [each.state.item for each in self._collection.progress().items]
         schema, folder = self._collection.schema, self._collection.folder.name
         with closing(open_container(path, schema, name=name, ids=items)) as container:
             model = next(iter(container.runs))

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from hdbench.collections.truth.double import waiting_for
-from hdbench.collections.truth.item_state import Stage
+from hdbench.collections.truth.item_state import ItemState, Stage
 from hdbench.collections.truth.store import States
 from hdbench.common.os_errors import read_errors
 
@@ -17,26 +17,23 @@ class ItemProgress(NamedTuple):
     """How far an item is.
 
     Attributes:
-        item: its id.
-        has_truth: whether it has a ground truth that all may see.
-        status: one of `hdbench.collections.truth.events.STATUSES`.
-        stage: of an item that several people annotate.
-        conflicts: the number of fields in which people have to settle a value.
+        state: its state for somebody who reads nothing alone.
         waiting: those who read it alone and are not done with it.
     """
 
-    item: str
-    has_truth: bool
-    status: str
-    stage: Stage
-    conflicts: int
+    state: ItemState
     waiting: tuple[str, ...]
+
+    @property
+    def has_truth(self) -> bool:
+        """Return whether it has a ground truth that all may see."""
+        return self.state.record is not None and self.state.stage is Stage.plain
 
     @property
     def is_left(self) -> bool:
         """Return whether nobody has read it yet, or not all who read it alone."""
-        is_open = not self.has_truth and self.status == "open"
-        return bool(self.waiting) or (is_open and self.stage is not Stage.settling)
+        is_open = not self.has_truth and self.state.status == "open"
+        return bool(self.waiting) or (is_open and self.state.stage is not Stage.settling)
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ class ProgressReader:
         places = {
             "truth": [place for place, item in enumerate(items) if item.has_truth],
             "left": [place for place, item in enumerate(items) if item.is_left],
-            "settle": [place for place, item in enumerate(items) if item.conflicts],
+            "settle": [place for place, item in enumerate(items) if item.state.conflicts],
         }
         return TruthProgress(
             items,
@@ -110,12 +107,6 @@ class ProgressReader:
         )
 
     def _item(self, item: str) -> ItemProgress:
-        state, readers = self._states.of(item), self._states.people.readers.get(item)
-        return ItemProgress(
-            item,
-            state.record is not None and state.stage is Stage.plain,
-            state.status,
-            state.stage,
-            len(state.conflicts),
-            waiting_for(item, self._states.people.changes(item), readers) if readers else (),
-        )
+        readers = self._states.people.readers.get(item, ())
+        waiting = waiting_for(item, self._states.people.changes(item), readers) if readers else ()
+        return ItemProgress(self._states.of(item), waiting)

@@ -83,7 +83,7 @@ def _is_read_blind(collection: Collection, state: ItemState) -> bool:
 
 def _show(visit: Visit) -> Mapping[str, Any]:
     collection, item = visit.collection, visit.query.get("id", "")
-    ids = [each.item for each in collection.progress().items]
+    ids = [each.state.item for each in collection.progress().items]
     if item not in ids:
         raise HdbenchError("{item}: there is no such item", item=item[:100])
     state, history = entered(visit, item)

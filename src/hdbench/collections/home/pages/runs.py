@@ -31,7 +31,7 @@ def _three(visit: Visit, runs: Sequence[RunView]) -> Mapping[str, Any]:
     collection = visit.collection
     for run in runs:
         if run.answered and run.name == visit.query.get("checked"):
-            ids = [each.item for each in collection.progress().items]
+            ids = [each.state.item for each in collection.progress().items]
             draft = read_drafts([run.path], ids, collection.folder.name, collection.schema)[0]
             answered = [item for item in ids if draft.answers.key(item) is not None][:EXAMPLES]
             return {

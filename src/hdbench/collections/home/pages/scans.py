@@ -37,10 +37,10 @@ class ScanView(NamedTuple):
     @property
     def word(self) -> str:
         """Return the key of the word for how far it is."""
-        if self.progress.conflicts:
+        if self.progress.state.conflicts:
             return "to_settle"
-        if self.progress.status != "open":
-            return self.progress.status
+        if self.progress.state.status != "open":
+            return self.progress.state.status
         return "filled" if self.progress.has_truth else "open"
 
 
@@ -49,7 +49,7 @@ def views_of(collection: Collection, numbers: Iterable[int]) -> list[ScanView]:
     items, media = collection.progress().items, collection.media
     views = []
     for number in numbers:
-        text = media.text(items[number].item)
+        text = media.text(items[number].state.item)
         views.append(ScanView(number, items[number], text and text[:EXCERPT]))
     return views
 
@@ -59,7 +59,7 @@ def _thumbnail(visit: Visit) -> Response:
     items, number = visit.collection.progress().items, visit.parts["n"]
     if number >= len(items):
         return Response("no such item", 404)
-    made = visit.collection.media.thumbnail(items[number].item)
+    made = visit.collection.media.thumbnail(items[number].state.item)
     return Response(made.data, media_type=made.media_type)
 
 

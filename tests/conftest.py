@@ -44,6 +44,7 @@ NO_COMPLAINT = (
     "Failed to load resource: net::ERR_INCOMPLETE_CHUNKED_ENCODING",
     "Failed to load resource: net::ERR_CONTENT_LENGTH_MISMATCH",
     "Failed to load resource: net::ERR_CONNECTION_REFUSED",
+    "Failed to load resource: net::ERR_SOCKET_NOT_CONNECTED",
     "Failed to load resource: net::ERR_CONNECTION_RESET",
 )
 

@@ -365,7 +365,7 @@ ANSWERS: dict[str, Form] = {
                 20_000,
                 wrote(lambda n: f'{{"id": "1", "prediction": {nested(n)}}}'.encode()),
             ),
-            "blank lines": (200_000, wrote(lambda n: b"\n" * n + jsonl([answer(1)]))),
+            "blank lines": (200_000, wrote(lambda n: jsonl([answer(1)]) + b"\n" * n)),
         },
     ),
     "JSON": Form(

@@ -271,7 +271,8 @@ def test_answers_have_the_same_result_to_the_last_digit_in_every_form(seed, tmp_
         name = getattr(given, "name", type(given).__name__)
         for key in ("answers", "run"):
             result.pop(key)
-        notes = result["reading"]["notes"]
+        # Not which column is read as which field: in JSON, their order is another one.
+        notes = [note for note in result["reading"]["notes"] if ": read as " not in note]
         result["reading"]["notes"] = [note.replace(str(given), "FILE") for note in notes]
         results[name] = result
     first = next(iter(results.values()))

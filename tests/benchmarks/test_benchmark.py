@@ -120,7 +120,7 @@ def test_a_metric_and_its_headline_are_known(cards, changes, message):
         load_benchmark(described(cards, **changes))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_command_refuses_an_unknown_headline_in_one_line(cards, run_hdbench):
     folder = Path(described(cards, headline="f1"))
     (folder / "README.md").write_text("---\nlicense: cc0-1.0\n---\n")

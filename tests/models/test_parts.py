@@ -144,7 +144,7 @@ def test_a_part_that_is_killed_goes_on_and_only_one_process_asks_it(here, hdbenc
     assert [json.loads(line)["id"] for line in answers.read_text().splitlines()] == CARDS[:4]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_local_engine_asks_all_parts_and_later_only_what_is_missing(here, hdbench, run, served):
     key = {"HDBENCH_API_KEY": "sk-sentinel-1234"}
     command = (*run, "-o", "parts", "--engine", "local", "--tasks", "3")

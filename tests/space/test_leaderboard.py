@@ -247,6 +247,7 @@ def values(shown):
     return dict(zip(names, map(float, figures), strict=True))
 
 
+@pytest.mark.nightly
 def test_a_ranking_is_kept_until_its_runs_change(boards, tmp_path):
     def piece():
         made = boards.piece("cards", "documented", strict=False)

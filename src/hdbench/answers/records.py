@@ -319,8 +319,7 @@ def table_answers(
             has=shown(table.header),
         )
     notes = [*table.notes]
-    names = [column.path.removesuffix("[]") for column in fields if column.path]
-    if names != [column.title.removesuffix("[]") for column in fields] or titles[0] not in IDS:
+    if any(column.path != column.title for column in fields) or titles[0] not in IDS:
         used = joined([column.in_short() for column in columns if column.key or column.path])
         notes.append(Message("{place}: read as {columns}", place=table.name, columns=used))
     if not fields:  # what is not used beside the texts is not said

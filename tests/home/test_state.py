@@ -7,11 +7,11 @@ from home.collections import make_collection, write_run
 
 from hdbench.collections.home.app import said
 from hdbench.collections.home.collection import opened
-from hdbench.collections.home.state import Decided, standing_of
+from hdbench.collections.home.state import DecisionProgress, standing_of
 from hdbench.collections.truth.double import read_double
 from hdbench.collections.truth.store import Store
 
-NOTHING = Decided()
+NOTHING = DecisionProgress()
 
 
 def english(text):
@@ -64,16 +64,16 @@ def test_from_the_sheet_to_the_comparison(folder):
     assert both.next_step.stage == "compare"
 
 
-APPLIED = Decided(planned=True, is_learned=True, is_applied=True, accepted=80, values=100)
+APPLIED = DecisionProgress(planned=True, is_learned=True, is_applied=True, accepted=80, values=100)
 
 
 @pytest.mark.parametrize(
     ("decided", "stage", "button"),
     [
-        (Decided(problem="damaged"), "decide", "See why"),
-        (Decided(planned=True, sample=9, to_read=3), "decide", "Read the sample"),
-        (Decided(planned=True), "decide", "Learn from them"),
-        (Decided(planned=True, is_learned=True), "decide", "Decide"),
+        (DecisionProgress(problem="damaged"), "decide", "See why"),
+        (DecisionProgress(planned=True, sample=9, to_read=3), "decide", "Read the sample"),
+        (DecisionProgress(planned=True), "decide", "Learn from them"),
+        (DecisionProgress(planned=True, is_learned=True), "decide", "Decide"),
         (replace(APPLIED, to_read=2), "decide", "Read the control sample"),
         (replace(APPLIED, to_work_off=1), "decide", "Decide them"),
         (APPLIED, "finish", "Write the records"),

@@ -263,6 +263,10 @@ def test_hub_app_serves_the_same_and_reveals_no_token(sample, tmp_path):
         assert token not in json.dumps(told)
 
 
+def test_the_question_whether_it_serves_waits_for_no_page(url):
+    assert httpx.head(url).headers["content-length"] == "0"
+
+
 def test_security_headers_are_set_and_hub_may_frame_the_page(url):
     headers = httpx.get(url).headers
     assert headers["x-content-type-options"] == "nosniff"

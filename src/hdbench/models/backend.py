@@ -126,7 +126,7 @@ class Reply:
         finish_reason: why the model stopped, such as `stop` or `length`, if known.
         constrained: whether the model was asked to hold the answer to the benchmark's schema.
         usd: what it cost in US dollars, if the server says so.
-        error: why there is no text, in one line.
+        error: the reason, in one line, if there is no text.
         reasoning: the model's thoughts, if it wrote nothing else.
         refusal: the model's own words, if it refused to answer.
         raw_error: the server's error, as it was sent.

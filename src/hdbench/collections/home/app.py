@@ -251,7 +251,7 @@ async def _take_in(
 
 
 def _refused(home: Home, request: Request, error: Exception) -> Response:
-    """Answer why there is no file, or why one is not taken in; in a thread, as it may read."""
+    """Answer with the reason for refusing a file; runs in a thread, as it may read files."""
     message = _told(_visit(home, request, {}), error.args[0])  # of an `HdbenchError`
     return JSONResponse({"error": why_not(message, request)}, 400)
 

@@ -12,7 +12,7 @@ from hdbench.benchmarks.names import DESCRIPTION
 from hdbench.collections.home.background import Task
 from hdbench.collections.home.folder import DECISIONS, CollectionFolder, FoundPlan
 from hdbench.collections.home.stamps import Kept, is_as_new, stamp_of
-from hdbench.collections.home.state import Decided
+from hdbench.collections.home.state import DecisionProgress
 from hdbench.collections.trust.acceptance import apply
 from hdbench.collections.trust.control import ControlSample, check_control, read_control
 from hdbench.collections.trust.decision import decide
@@ -55,7 +55,7 @@ FINISHED = "finished"
 
 
 @dataclass(frozen=True)
-class DecisionView(Decided):
+class DecisionView(DecisionProgress):
     """What the files say of a decision.
 
     Attributes:

@@ -58,7 +58,7 @@ class FoundPlan(NamedTuple):
         plan: its content.
         hash: its hash.
         file: its file.
-        out: the folder in which it is applied, whether it is there or not.
+        out: the folder in which it is applied, which need not exist yet.
         is_begun: whether applying it has begun.
     """
 

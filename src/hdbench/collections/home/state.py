@@ -58,8 +58,8 @@ class NextStep(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Decided:
-    """What has been decided about the values that nobody reads.
+class DecisionProgress:
+    """How far the decision is about the values that nobody reads.
 
     Attributes:
         planned: whether a sample was drawn for people to read.
@@ -102,7 +102,7 @@ class CollectionState:
 
 
 def standing_of(
-    truth: TruthProgress, fields: int, runs: Sequence[RunView], decided: Decided
+    truth: TruthProgress, fields: int, runs: Sequence[RunView], decided: DecisionProgress
 ) -> CollectionState:
     """Return where a collection stands.
 
@@ -140,7 +140,7 @@ def _text(key: str, **values: Any) -> HomeText:
     return HomeText(key, values)
 
 
-def _decision_sentence(decided: Decided) -> HomeText:
+def _decision_sentence(decided: DecisionProgress) -> HomeText:
     if not decided.is_applied:
         read = decided.sample - decided.to_read
         return _text("stands_planned", read=read, count=decided.sample)
@@ -171,7 +171,7 @@ def _step(stage: str, key: str, **values: Any) -> NextStep:
 
 
 def _next_step(
-    truth: TruthProgress, runs: Sequence[RunView], decided: Decided, *, can_compare: bool
+    truth: TruthProgress, runs: Sequence[RunView], decided: DecisionProgress, *, can_compare: bool
 ) -> NextStep:
     """Return the one thing to do next: the first that is not done, in the order of the stages."""
     items = len(truth.items)
@@ -201,7 +201,7 @@ def _running(runs: Sequence[RunView]) -> NextStep | None:
     return None
 
 
-def _deciding(decided: Decided) -> NextStep:
+def _deciding(decided: DecisionProgress) -> NextStep:
     steps = {
         "see": bool(decided.problem),
         "plan": not decided.planned,

@@ -9,40 +9,38 @@ CARDS = ["00414956", "00415264", "01000000"]
 
 
 def test_equal_ids_need_nothing():
-    assert match_ids(CARDS, CARDS)[:3] == ({}, [], [])
+    assert match_ids(CARDS, CARDS)[:3][:2] == ({}, [])
 
 
 @pytest.mark.parametrize(
-    ("written", "item", "way"),
+    ("written", "item"),
     [
-        ("414956", "00414956", "zeros"),
-        ("0414956", "00414956", "zeros"),
-        ("00414956.jpg", "00414956", "files"),
-        ("414956.JPEG", "00414956", "files"),
-        ("images/00414956.tif", "00414956", "files"),
-        ("C:\\scans\\00414956.png", "00414956", "files"),
-        (" 00414956 ", "00414956", "other"),
-        ("LETTER01", "letter01", "other"),
-        ("letter01_p1", "letter01", "pages"),
-        ("letter01-2", "letter01", "pages"),
-        ("letter01 page 3.jpg", "letter01", "pages"),
-        ("image_1_p1", "image_1", "pages"),
-        ("Kasten3 0001", "Kasten3_0001.jpg", "other"),
-        ("kasten3-0001.TIF", "Kasten3_0001.jpg", "other"),
-        ("Kasten3_0001", "Kasten3_0001.jpg", "other"),
+        ("414956", "00414956"),
+        ("0414956", "00414956"),
+        ("00414956.jpg", "00414956"),
+        ("414956.JPEG", "00414956"),
+        ("images/00414956.tif", "00414956"),
+        ("C:\\scans\\00414956.png", "00414956"),
+        (" 00414956 ", "00414956"),
+        ("LETTER01", "letter01"),
+        ("letter01_p1", "letter01"),
+        ("letter01-2", "letter01"),
+        ("letter01 page 3.jpg", "letter01"),
+        ("image_1_p1", "image_1"),
+        ("Kasten3 0001", "Kasten3_0001.jpg"),
+        ("kasten3-0001.TIF", "Kasten3_0001.jpg"),
+        ("Kasten3_0001", "Kasten3_0001.jpg"),
     ],
 )
-def test_an_id_is_known_again(written, item, way):
+def test_an_id_is_known_again(written, item):
     matched = match_ids([written], [*CARDS, "letter01", "image_1", "image_2", "Kasten3_0001.jpg"])
     assert (matched.ids, matched.unknown) == ({item: written}, [])
-    assert [difference.ids for difference in matched.differences] == [[written]]
-    assert [(each.way, each.item) for each in matched.differences] == [(way, item)]
 
 
 @pytest.mark.parametrize("written", ["00414957", "414956x", "image_3", "letter1", "", "00", "_p1"])
 def test_an_unknown_id_stays_unknown(written):
     matched = match_ids([written], [*CARDS, "letter01", "image_1"])
-    assert matched[:3] == ({}, [], [written])
+    assert matched[:2] == ({}, [written])
 
 
 def test_an_id_that_fits_two_items_fits_none():
@@ -56,7 +54,7 @@ def test_an_id_that_may_be_one_of_several_is_said_with_them():
 
 def test_an_item_that_has_its_answer_takes_no_other():
     assert match_ids(["414956", "00414956"], CARDS).unknown == ["414956"]
-    assert match_ids(["7"], ["7", "007"])[:3] == ({}, [], [])
+    assert match_ids(["7"], ["7", "007"])[:3][:2] == ({}, [])
 
 
 def test_two_ids_of_one_item_are_refused():

@@ -136,7 +136,7 @@ class Answers:
     Attributes:
         number: how many items there are.
         reader: how the answers are read.
-        differences: how the file's ids differ from the benchmark's.
+        renamed: the benchmark's id → the file's id, for those that differ.
 
     Raises:
         UnknownIdsError: an id is not one of the benchmark's.
@@ -159,7 +159,7 @@ class Answers:
             keys = {item_id: key for item_id, key in keys.items() if item_id not in left_out}
         self._keys = keys
         self.reader = AnswerReader(schema)
-        self._renamed, self.differences, unknown, self.number, several = match_ids(self._keys, ids)
+        self.renamed, unknown, self.number, several = match_ids(self._keys, ids)
         if unknown:
             raise UnknownIdsError(
                 "{place}: {benchmark} has no id {id!r}: is it one of {items}?"
@@ -187,7 +187,7 @@ class Answers:
 
     def key(self, item_id: str) -> Any:
         """Return the key of the answer to an item in its container; None if there is none."""
-        return self._keys.get(self._renamed.get(item_id, item_id))
+        return self._keys.get(self.renamed.get(item_id, item_id))
 
     def written(self, item_id: str) -> WrittenAnswer | None:
         """Return the answer to an item as its file has it, or None; see `Container.load`.

@@ -41,8 +41,9 @@ def answers_files(members: Members, schema: AnswerSchema | None) -> list[str]:
     """
     if OUR_ANSWERS in members.names:
         return [OUR_ANSWERS]
-    items = [name for name in members.names if name.lower().endswith(ITEM_ENDINGS)]
-    tables = [name for name in members.names if name not in set(items)]
+    items, tables = list[str](), list[str]()
+    for name in members.names:
+        (items if name.lower().endswith(ITEM_ENDINGS) else tables).append(name)
     if tables and items == [RUN_FILE]:
         items = []
     are_parts = {part_form(name) for name in tables} in ({"JSON Lines"}, {"Parquet"})

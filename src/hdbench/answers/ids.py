@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from hdbench.errors import HdbenchError
 
@@ -14,37 +14,17 @@ _BETWEEN = re.compile(r"[\W_]+")
 _PAGE = re.compile(r"(?P<item>.+?)[-_. ](?:p|page|s|seite)?[-_. ]?\d+$", re.IGNORECASE)
 
 
-Way = Literal["pages", "files", "zeros", "other"]
-"""Ways in which ids differ: pages of an item, file names, no leading zeros, or otherwise."""
-
-
-class IdDifference(NamedTuple):
-    """A way in which a file's ids differ from the benchmark's.
-
-    Attributes:
-        way: what they look like.
-        ids: the file's ids.
-        item: the benchmark's id for the first of them.
-    """
-
-    way: Way
-    ids: list[str]
-    item: str
-
-
 class Matched(NamedTuple):
     """Result of matching ids.
 
     Attributes:
         ids: the benchmark's id → the file's id, for those that differ.
-        differences: how they differ.
         unknown: the file's ids that fit none of the benchmark's, or several, in order.
         number: how many ids the benchmark has.
         several: the file's id → the benchmark's ids that it fits, for those that fit several.
     """
 
     ids: dict[str, str]
-    differences: list[IdDifference]
     unknown: list[str]
     number: int
     several: dict[str, list[str]]
@@ -111,7 +91,7 @@ def match_ids(file_ids: Iterable[str], item_ids: Iterable[str]) -> Matched:
                 item=item,
             )
     matched = {item: ids[0] for item, ids in fitting.items()}
-    return Matched(matched, _differences(matched), unknown, number, several)
+    return Matched(matched, unknown, number, several)
 
 
 def plain_form(item_id: str) -> str:
@@ -155,24 +135,3 @@ def form_without_page(item_id: str) -> str:
     """
     page = _PAGE.match(_ENDING.sub("", item_id.strip()))
     return plain_form(page["item"]) if page else ""
-
-
-def _differences(matched: dict[str, str]) -> list[IdDifference]:
-    """Return how ids differ, with an example of each way."""
-    ways: dict[Way, list[tuple[str, str]]] = defaultdict(list)
-    for item, item_id in matched.items():
-        if form_of_parts(item_id) != form_of_parts(item):
-            way: Way = "pages"
-        elif plain_form(item_id) != plain_form(item):
-            way = "other"
-        elif has_ending(item_id) and not has_ending(item):
-            way = "files"
-        elif item_id.isdecimal():
-            way = "zeros"
-        else:
-            way = "other"
-        ways[way].append((item_id, item))
-    return [
-        IdDifference(way, [item_id for item_id, _ in pairs], item=pairs[0][1])
-        for way, pairs in ways.items()
-    ]

@@ -30,7 +30,7 @@ from hdbench.evaluation.result import Result
 from hdbench.evaluation.result_file import answers_sha256
 from hdbench.evaluation.run_answers import RunAnswers
 from hdbench.evaluation.run_info import subset_in_words
-from hdbench.evaluation.warning_texts import RunWarning, id_message
+from hdbench.evaluation.warning_texts import RunWarning, id_messages
 from hdbench.scoring.metric import Metric
 from hdbench.scoring.text_equality import canonical_value
 
@@ -304,9 +304,10 @@ class _Scoring:
         if self.rules.metric.protocol == "documented":  # published scores are as they were
             self._checks.check_fields(run.place)
         result = self._collector.result(dataset=dataset)
+        renamed = answers.renamed
         other_ids = [
-            RunWarning("ids", id_message(each), len(each.ids), answered, each.ids[:EXAMPLES])
-            for each in answers.differences
+            RunWarning("ids", text, len(renamed), answered, [*renamed.values()][:EXAMPLES])
+            for text in id_messages(renamed)
         ]
         reading = AnswersRead.model_construct(
             **settings.read_as._asdict(),

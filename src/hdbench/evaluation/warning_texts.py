@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from hdbench.answers.ids import IdDifference
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.titles import Titles
 from hdbench.common.texts import Texts
@@ -154,10 +154,16 @@ def people_in_words(people: Ceiling, language: str = "en") -> str:
     return in_words("people", {**values, "low": low, "high": high}, language)
 
 
-def id_message(difference: IdDifference) -> WarningText:
-    """Return the message about ids that differ from the benchmark's."""
-    written, item = (repr(name) for name in (difference.ids[0], difference.item))
-    return message(f"ids_{difference.way}", count=len(difference.ids), written=written, id=item)
+def id_messages(renamed: Mapping[str, str]) -> list[WarningText]:
+    """Return the message about ids that differ from the benchmark's, if there are any.
+
+    Args:
+        renamed: the benchmark's id → the file's.
+    """
+    return [
+        message("ids", count=len(renamed), written=repr(written), id=repr(item))
+        for item, written in islice(renamed.items(), 1)
+    ]
 
 
 def in_language(warning: RunWarning, language: str, titles: Titles = str) -> Told:

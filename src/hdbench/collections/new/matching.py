@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from hdbench.answers.entries import shown
-from hdbench.answers.ids import Matched, match_ids, plain_form
+from hdbench.answers.ids import Matched, has_ending, match_ids, plain_form
 from hdbench.answers.records import Truth, Truths
 from hdbench.collections.new.drawing import Draw
 from hdbench.collections.new.media import MediaFiles
@@ -211,9 +211,9 @@ def match_truths(truths: Truths, media: MediaFiles) -> MatchedTruths:
     notes: list[str] = [
         *renamed_notes,
         *(
-            Message("{item!r} is {key!r} there", item=difference.item, key=difference.ids[0])
-            for difference in matched.differences
-            if difference.way != "files"  # most tables name files, which is no reason to look
+            Message("{item!r} is {key!r} there", item=item, key=key)
+            for item, key in islice(matched.ids.items(), 1)
+            if not has_ending(key)  # most tables name files, which is no reason to look
         ),
         *_left_out(truths, matched, by_key, [item for item in ids if item not in truths_by_id]),
     ]

@@ -263,7 +263,7 @@ def own_folder(tmp_path, monkeypatch):
 @pytest.fixture(scope="session")
 def samples(built_once) -> Path:
     """A working directory with the samples of all benchmarks built into its hdb/."""
-    from hdbench.benchmarks.names import recipe_names  # noqa: PLC0415
+    from hdbench.benchmarks.spec import recipe_names  # noqa: PLC0415
 
     return built_once("samples", (*recipe_names(), "--sample"))
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import hdbench
-from hdbench.benchmarks.names import recipe_names
+from hdbench.benchmarks.spec import recipe_names
 from hdbench.scoring import METRICS
 
 pytestmark = pytest.mark.slow

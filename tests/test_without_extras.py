@@ -30,7 +30,7 @@ import sys
 hidden = sys.argv.pop(1).split(",")
 assert not sys.modules.keys() & set(hidden)
 sys.modules.update(dict.fromkeys(hidden))  # None hides a module
-from hdbench.cli import main
+from hdbench.cli.app import main
 main()
 """
 

@@ -25,14 +25,11 @@ from hdbench.answers.entries import about
 from hdbench.benchmarks.building.card import fill_card
 from hdbench.benchmarks.building.recipe import find_recipe, read_registry
 from hdbench.benchmarks.building.source import download_source
-from hdbench.benchmarks.names import recipe_names
-from hdbench.benchmarks.spec import UrlSource
+from hdbench.benchmarks.spec import UrlSource, recipe_names
 from hdbench.common.cache import user_cache
-from hdbench.common.folder_files import bytes_in, file_in
+from hdbench.common.files import bytes_in, file_in, file_sha256, read_errors
 from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_json, parse_line, write_json
-from hdbench.common.os_errors import read_errors
 from hdbench.common.progress import progress
-from hdbench.common.regular_files import file_sha256
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.run_info import RunInfo
 

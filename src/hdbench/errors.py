@@ -1,8 +1,9 @@
 """What callers show to a person: one exception, and untrusted text made harmless and short."""
 
 import errno
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeGuard
 
@@ -170,3 +171,27 @@ def shortened(texts: Sequence[str], most: int = SHOWN, separator: str = ", ") ->
     """
     more, shown = len(texts) - most, joined(texts[:most], separator)
     return Message("{shown} and {more} more", shown=shown, more=more) if more > 0 else shown
+
+
+_LONGEST = 100
+
+
+def nearest(name: str, choices: Iterable[str]) -> str | None:
+    """Return the known name that is most similar to one that is not known, if any is.
+
+    Example:
+        >>> nearest("treshold", ["weights", "threshold"]), nearest("x", ["weights", "threshold"])
+        ('threshold', None)
+    """
+    return next(iter(get_close_matches(name[:_LONGEST], choices, 1)), None)
+
+
+def did_you_mean(name: str, choices: Iterable[str]) -> str:
+    """Return the end of a message about an unknown name: "did you mean", or nothing.
+
+    Example:
+        >>> f"no option 'treshold'{did_you_mean('treshold', ['weights', 'threshold'])}"
+        "no option 'treshold'; did you mean threshold?"
+    """
+    near = nearest(name, choices)
+    return Message("; did you mean {near}?", near=near) if near else ""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hdbench.benchmarks.provenance import Provenance
+from hdbench.benchmarks.spec import Provenance
 from hdbench.collections.truth.events import SETTLED, Change
 from hdbench.collections.truth.item_state import Base, fold
 from hdbench.collections.truth.store import Store

@@ -13,7 +13,7 @@ from PIL import Image
 
 from hdbench.benchmarks.benchmark import PEOPLE, load_benchmark
 from hdbench.benchmarks.building.namespace import writing
-from hdbench.benchmarks.names import recipe_names
+from hdbench.benchmarks.spec import recipe_names
 from hdbench.scoring import METRICS
 
 pytestmark = pytest.mark.slow

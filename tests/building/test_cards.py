@@ -16,8 +16,7 @@ from hdbench.benchmarks.benchmark import METADATA, load_benchmark
 from hdbench.benchmarks.building.card import write_cards
 from hdbench.benchmarks.building.metadata import Built
 from hdbench.benchmarks.building.recipe import find_recipe
-from hdbench.benchmarks.names import recipe_names
-from hdbench.benchmarks.spec import MEDIA_KEYS
+from hdbench.benchmarks.spec import MEDIA_KEYS, recipe_names
 from hdbench.common.jsonio import read_jsonl
 
 ROOT = Path(__file__).parents[2]

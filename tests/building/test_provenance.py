@@ -10,7 +10,7 @@ from helpers.lines import write_lines
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.building.builder import build
 from hdbench.benchmarks.building.recipe import find_recipe
-from hdbench.benchmarks.provenance import Provenance
+from hdbench.benchmarks.spec import Provenance
 
 ROWS = [
     {"ground_truth": {"text": "roter Wein"}, "provenance": "draft:qwen-1", "draft_model": "Qwen"},

@@ -6,7 +6,7 @@ import pytest
 from helpers.results import flat_of
 
 from hdbench.benchmarks.building.recipe import find_recipe
-from hdbench.benchmarks.names import recipe_names
+from hdbench.benchmarks.spec import recipe_names
 
 
 @pytest.fixture

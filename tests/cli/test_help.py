@@ -5,7 +5,7 @@ import re
 import pytest
 import typer
 
-from hdbench.cli import app
+from hdbench.cli.app import app
 
 
 def walk(command, *words):

@@ -390,7 +390,7 @@ def test_nothing_heavy_is_imported(cards, arguments, heavy):
         "import sys, atexit\n"
         f"atexit.register(lambda: print('HEAVY', [m for m in {heavy!r} if m in sys.modules]))\n"
         f"sys.argv = ['hdbench', *{arguments!r}]\n"
-        "from hdbench.cli import main\n"
+        "from hdbench.cli.app import main\n"
         "main()\n"
     )
     done = subprocess.run(

@@ -13,7 +13,7 @@ from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.building.builder import build
 from hdbench.benchmarks.building.recipe import find_recipe
-from hdbench.benchmarks.names import recipe_names
+from hdbench.benchmarks.spec import recipe_names
 from hdbench.benchmarks.titles import FieldTitles
 from hdbench.collections.truth.form import form_of
 from hdbench.common.texts import LANGUAGES

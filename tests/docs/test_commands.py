@@ -7,7 +7,7 @@ import pytest
 import typer
 from helpers.pages import commands
 
-from hdbench.cli import app
+from hdbench.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 HDBENCH = typer.main.get_command(app)

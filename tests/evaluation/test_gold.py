@@ -11,7 +11,7 @@ from helpers.gold import (
 )
 from PIL import Image
 
-from hdbench.benchmarks.names import recipe_names
+from hdbench.benchmarks.spec import recipe_names
 
 pytestmark = pytest.mark.nightly
 

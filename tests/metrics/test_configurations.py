@@ -8,8 +8,7 @@ from helpers.configurations import computed, figures_of, scored
 from helpers.plain_evaluate import evaluate
 
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.benchmarks.names import recipe_names
-from hdbench.benchmarks.spec import BenchmarkSpec
+from hdbench.benchmarks.spec import BenchmarkSpec, recipe_names
 from hdbench.collections.new.plan import CollectionRequest, read_sources
 from hdbench.errors import HdbenchError
 from hdbench.integrations.evaluate_module import configuration_names

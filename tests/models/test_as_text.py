@@ -7,7 +7,7 @@ from models.faulty_server import FaultyServer, Response, completion
 from PIL import Image
 from typer.testing import CliRunner
 
-from hdbench.cli import app
+from hdbench.cli.app import app
 
 TRUTHS = {"1": "Jch gebe\nzwo Meilen", "2": "Haus und Hof"}
 

@@ -14,7 +14,7 @@ from helpers.waiting import until
 from models.faulty_server import FaultyServer, Response, completion
 from models.many_texts import Counting, Run, write_texts
 
-from hdbench.cli import main
+from hdbench.cli.app import main
 
 CARDS = [f"sample-{number:02}" for number in range(1, 9)]
 

@@ -9,7 +9,7 @@ from models.many_texts import ids_of, write_texts
 from typer.testing import CliRunner
 
 import hdbench as hd
-from hdbench.cli import app
+from hdbench.cli.app import app
 from hdbench.models import backend
 
 MODULE = """

@@ -9,7 +9,7 @@ from models.faulty_server import FaultyServer, Response, completion
 from PIL import Image
 from typer.testing import CliRunner
 
-from hdbench.cli import app
+from hdbench.cli.app import app
 from hdbench.models.backend import Decoding, Question
 
 PROMPT = 'Mend this {kind}; answer as {"title": {text}, "id": {id}}.\n'

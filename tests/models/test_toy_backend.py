@@ -8,7 +8,7 @@ import pytest
 from models.many_texts import ids_of, write_texts
 from typer.testing import CliRunner
 
-from hdbench.cli import app
+from hdbench.cli.app import app
 from hdbench.errors import HdbenchError
 from hdbench.models.backend import BACKENDS, Asked, BackendKind
 

@@ -10,7 +10,7 @@ from models.faulty_server import FaultyServer, Response, completion
 from PIL import Image
 from typer.testing import CliRunner
 
-from hdbench.cli import app
+from hdbench.cli.app import app
 
 PROMPT = "Read card {number}.\n"
 WRONG = {"title": "Stellingen", "year": 1942}

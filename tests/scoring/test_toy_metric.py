@@ -11,7 +11,7 @@ from scoring.toy_metric import ToyLength, ToyMetric
 from typer.testing import CliRunner
 
 from hdbench import scoring
-from hdbench.cli import app
+from hdbench.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 RIGHT, WRONG = {"title": "Stellingen"}, {"title": "Stelling"}
@@ -23,7 +23,7 @@ def toy(cards, monkeypatch):
 
     One run has one wrong answer, the other has three, and both answer three items.
     """
-    monkeypatch.setitem(scoring._OWN, ToyMetric.name, ToyMetric)
+    monkeypatch.setitem(scoring._GIVEN, ToyMetric.name, ToyMetric)
     scoring._all.cache_clear()
     monkeypatch.chdir(cards)
     spec = SPEC | {"metric": "toy_length", "headline": "share_right"}

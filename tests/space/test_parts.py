@@ -104,7 +104,7 @@ def test_the_help_of_the_command_line_does_not_import_gradio():
 def test_without_gradio_one_line_says_what_to_install(tmp_path):
     code = (
         "import sys; sys.modules['gradio'] = None; sys.argv = ['hdbench', 'space'];"
-        "from hdbench.cli import main; main()"
+        "from hdbench.cli.app import main; main()"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True

@@ -23,11 +23,11 @@ from hdbench.statistics.bootstrap import (
     PAIRED,
     intervals,
     share_interval,
+    tables,
     weighted_bounds_of_share,
 )
 from hdbench.statistics.comparison import compare, compare_runs
 from hdbench.statistics.ranking import Ranks, rank_models
-from hdbench.statistics.resampling import tables
 from hdbench.statistics.significance import sign_flip_tests
 
 CER = {"headline": "cer", "higher_is_better": False}

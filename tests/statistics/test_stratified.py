@@ -14,10 +14,9 @@ from hdbench.evaluation.parts import ScoredDataset
 from hdbench.evaluation.summary import ResultSummary
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
-from hdbench.statistics.bootstrap import METHOD, WITHIN_STRATA
+from hdbench.statistics.bootstrap import METHOD, WITHIN_STRATA, bootstrap, tables
 from hdbench.statistics.comparison import compare
 from hdbench.statistics.ranking import rank_models
-from hdbench.statistics.resampling import bootstrap, tables
 
 HEADLINE = {"headline": "f1_micro", "higher_is_better": True}
 

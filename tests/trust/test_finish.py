@@ -263,7 +263,7 @@ def test_zero_and_false_stay_values_in_every_form(collection):
 
 FULL = """
 import resource, sys
-from hdbench.cli import main
+from hdbench.cli.app import main
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv.pop(1)),) * 2)
 main()
 """

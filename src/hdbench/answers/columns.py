@@ -11,8 +11,7 @@ from hdbench.answers.field_paths import FieldPath, TargetFields
 from hdbench.answers.ids import form_of_parts, form_without_page, plain_form
 from hdbench.answers.tables import SourceTable
 from hdbench.answers.words import meanings, plain, without_umlauts
-from hdbench.common.names import did_you_mean
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, did_you_mean
 
 
 @dataclass(frozen=True)

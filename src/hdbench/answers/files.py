@@ -26,9 +26,8 @@ from hdbench.answers.records import table_answers
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import raw_table, table_of
 from hdbench.common.bounds import MAX_LINE, MAX_UNPACKED
+from hdbench.common.files import check_name, read_errors
 from hdbench.common.jsonio import parse_json
-from hdbench.common.names import check_name
-from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
 
 ROWS = 100

@@ -17,8 +17,8 @@ from hdbench.answers.page_text.reading import read_page_text
 from hdbench.answers.plain_text import PAGE_BREAK
 from hdbench.answers.schema import AnswerSchema
 from hdbench.common.bounds import MAX_OUTER
+from hdbench.common.files import by_numbers
 from hdbench.common.jsonio import UNIQUE, parse_file, parse_json, parse_line
-from hdbench.common.regular_files import by_numbers
 from hdbench.errors import HdbenchError, Message
 
 OUR_ANSWERS = "answers.jsonl"

@@ -11,6 +11,7 @@ from hdbench.answers.forms import decode, head_of, read_whole, without_mark
 from hdbench.answers.records import table_answers
 from hdbench.answers.tables import rows_table
 from hdbench.common.bounds import MAX_LINE, MAX_WHOLE
+from hdbench.common.files import read_errors
 from hdbench.common.jsonio import (
     UNIQUE,
     parse_file,
@@ -20,7 +21,6 @@ from hdbench.common.jsonio import (
     raw_lines,
     read_jsonl,
 )
-from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
 
 MAX_FILE = 2**48

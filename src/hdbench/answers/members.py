@@ -16,8 +16,7 @@ from typing import IO
 
 from hdbench.answers.forms import FOLDER_ENDINGS, NO_ANSWERS, read_bounded
 from hdbench.common.bounds import MAX_DIRECTORY, MAX_ZIP
-from hdbench.common.names import check_name
-from hdbench.common.os_errors import read_errors
+from hdbench.common.files import check_name, read_errors
 from hdbench.errors import HdbenchError, Message, is_full, write_reason
 
 _OFFICE = {

@@ -14,7 +14,7 @@ from hdbench.answers.entries import shown
 from hdbench.common.bounds import MAX_CELLS, MAX_ROWS, MAX_TAGS, MAX_WORKBOOK
 from hdbench.common.csv_and_excel import as_it_was
 from hdbench.common.extras import needed
-from hdbench.common.os_errors import read_errors
+from hdbench.common.files import read_errors
 from hdbench.errors import HdbenchError, Message
 
 _DATE = re.compile(r"[yd]", re.IGNORECASE)

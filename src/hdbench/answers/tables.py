@@ -17,7 +17,7 @@ from hdbench.answers.members import Zip
 from hdbench.answers.spreadsheets import read_workbook
 from hdbench.answers.words import plain
 from hdbench.common.bounds import MAX_CELLS, MAX_COLUMNS, MAX_TEXT
-from hdbench.common.os_errors import read_errors
+from hdbench.common.files import read_errors
 from hdbench.errors import HdbenchError, Message
 
 TOTALS = frozenset(

@@ -15,7 +15,7 @@ from hdbench.common.bounds import (
     MAX_AUTHORITY_LINES,
     MAX_AUTHORITY_VALUE,
 )
-from hdbench.common.os_errors import read_errors
+from hdbench.common.files import read_errors
 from hdbench.common.value_text import folded, text_of
 from hdbench.errors import HdbenchError
 

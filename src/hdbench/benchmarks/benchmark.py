@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.agreement import AGREEMENT, Agreement
-from hdbench.benchmarks.names import DESCRIPTION, full_name, what_to_do
-from hdbench.benchmarks.provenance import Provenance
 from hdbench.benchmarks.sample import STRATUM
 from hdbench.benchmarks.spec import (
+    DESCRIPTION,
     MEDIA_KEYS,
     PROPOSED,
     PUBLISHED,
@@ -21,10 +20,13 @@ from hdbench.benchmarks.spec import (
     TRUTHS,
     BenchmarkSpec,
     ErrataName,
+    Provenance,
+    full_name,
     read_spec,
+    what_to_do,
 )
 from hdbench.benchmarks.titles import FieldTitles
-from hdbench.common.folder_files import MissingFileError, file_in
+from hdbench.common.files import MissingFileError, file_in, file_sha256, is_writable
 from hdbench.common.jsonio import (
     FINITE,
     json_reason,
@@ -35,10 +37,8 @@ from hdbench.common.jsonio import (
     raw_lines,
     read_jsonl,
 )
-from hdbench.common.names import did_you_mean, is_writable
-from hdbench.common.regular_files import file_sha256
 from hdbench.common.validation import read_text_file, validate
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, did_you_mean
 from hdbench.scoring.metric import ProtocolName
 
 METADATA = "metadata.jsonl"

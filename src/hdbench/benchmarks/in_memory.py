@@ -15,8 +15,7 @@ from hdbench.answers.records import mapped
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import rows_table
 from hdbench.benchmarks.benchmark import METADATA, SCHEMA, Benchmark, load_benchmark
-from hdbench.benchmarks.provenance import COLUMNS
-from hdbench.benchmarks.spec import TRUTH, TRUTHS, BenchmarkSpec
+from hdbench.benchmarks.spec import PROVENANCE_COLUMNS, TRUTH, TRUTHS, BenchmarkSpec
 from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError
 from hdbench.scoring import METRICS, make_metric
@@ -91,7 +90,7 @@ def _row(entry: Entry) -> Entry:
     """Return a line of the metadata: the id, the ground truths, and what they come from."""
     item = entry.get("id")
     row = {"id": str(item) if isinstance(item, int) else item}
-    return row | {name: entry[name] for name in (*TRUTHS, *COLUMNS) if name in entry}
+    return row | {name: entry[name] for name in (*TRUTHS, *PROVENANCE_COLUMNS) if name in entry}
 
 
 def _of_table(given: Iterable[Entry]) -> Iterator[Entry]:

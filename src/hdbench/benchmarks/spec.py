@@ -2,8 +2,9 @@
 
 import datetime
 import re
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeGuard, get_args
 from uuid import UUID
 
 from pydantic import (
@@ -15,14 +16,63 @@ from pydantic import (
     model_validator,
 )
 
+from hdbench.about import NAMESPACE, bare, installed_folder
 from hdbench.benchmarks.sample import STRATUM, Sample
 from hdbench.common.bounds import MAX_TEXT_FILE
-from hdbench.common.folder_files import is_private
-from hdbench.common.names import bare, did_you_mean
+from hdbench.common.files import is_private
 from hdbench.common.validation import Strict, read_yaml, unfit, validate
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, Message, did_you_mean, nearest
 from hdbench.scoring import METRICS, check_headline, make_metric
 from hdbench.scoring.metric import PROTOCOLS, Metric, ProtocolName, check_protocol
+
+DESCRIPTION = "benchmark.yaml"
+
+_BARE = re.compile(r"\w[\w.-]*", re.ASCII)
+_FULL_NAME = re.compile(r"(\w[\w-]*/)?\w[\w-]*", re.ASCII)
+
+
+def recipe_names() -> list[str]:
+    """Return the benchmarks that this hdbench can build."""
+    own = installed_folder("dataset_scripts")
+    return sorted(folder.name for folder in own.iterdir() if (folder / DESCRIPTION).is_file())
+
+
+def is_name(text: str) -> bool:
+    """Return whether a text looks like a benchmark's name, rather than like a file's.
+
+    Example:
+        >>> is_name("hdb/avisblatt"), is_name("answers.jsonl"), is_name("runs/2026/one")
+        (True, False, False)
+    """
+    return _FULL_NAME.fullmatch(text) is not None
+
+
+def full_name(name: str, *, on_the_hub: bool = False) -> str:
+    """Return a benchmark's name with the namespace; a path stays as it is.
+
+    Args:
+        name: a name with the namespace or without it, or a path.
+        on_the_hub: folders do not count.
+    """
+    if not _BARE.fullmatch(name):
+        return name
+    here = Path(name)
+    is_path = (here / DESCRIPTION).is_file() or (
+        here.is_dir() and not Path(NAMESPACE, name, DESCRIPTION).is_file()
+    )
+    return name if is_path and not on_the_hub else f"{NAMESPACE}/{name}"
+
+
+def what_to_do(name: str) -> Message:
+    """Return what to do about a benchmark that is not here: build it, or correct its name."""
+    short, recipes = Path(name).name, recipe_names()
+    built = [path.parent.name for path in Path(NAMESPACE).glob(f"*/{DESCRIPTION}")]
+    if short not in recipes and bare(name) == short:
+        near = nearest(short, [*recipes, *built])
+        if near:
+            return Message("did you mean {near}?", near=f"{NAMESPACE}/{near}")
+    return Message("build it with: hdbench build {name}", name=short)
+
 
 _NAME = re.compile(r"\w[\w.+-]*", re.ASCII)
 _SPLIT = re.compile(r"\w+(\.\w+)*")
@@ -72,6 +122,68 @@ _CONFIGURING = ("dataset_infos.json", "state.json")
 
 # A date is "date32": a string that looks like one would be given a time of day by `datasets`.
 ColumnType = Literal["string", "int32", "int64", "float64", "bool", "date32", "strings"]
+
+PROVENANCE = "provenance"
+DRAFT_MODEL = "draft_model"
+PROVENANCE_COLUMNS: dict[str, ColumnType] = {PROVENANCE: "string", DRAFT_MODEL: "string"}
+"""The keys of a row, and their types as columns of a dataset."""
+
+BLIND = "blind"
+IMPORTED = "imported"
+AUDITED = "corrected after audit"
+DRAFT = "draft:"
+"""Beginning of the provenance of a corrected draft; the name of the run follows."""
+
+_LINE = r"[^\x00-\x1f]{1,200}"
+_HOW = re.compile(rf"{BLIND}|{IMPORTED}|{AUDITED}|{DRAFT}{_LINE}")
+_MODEL = re.compile(_LINE)
+
+
+class Provenance(NamedTuple):
+    """Way in which a ground truth was made.
+
+    Attributes:
+        how: `blind` (typed in without a draft), `draft:RUN` (some of its values come from the
+            answers of a run), `imported`, or `corrected after audit`.
+        model: the model that wrote the draft, if that is known.
+    """
+
+    how: str
+    model: str | None = None
+
+    @property
+    def run(self) -> str | None:
+        """The run that the draft comes from; None without a draft."""
+        return self.how.removeprefix(DRAFT) if self.how.startswith(DRAFT) else None
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> Self | None:
+        """Return a row's provenance; None without one, or if its column is about another thing.
+
+        A collection may have a column `provenance` of its own, such as a book's former owners.
+
+        Example:
+            >>> Provenance.of_row({"provenance": "draft:qwen-1", "draft_model": "Qwen"})
+            Provenance(how='draft:qwen-1', model='Qwen')
+            >>> Provenance.of_row({"provenance": "St. Gallen, Stiftsbibliothek"})
+        """
+        how, model = row.get(PROVENANCE), row.get(DRAFT_MODEL)
+        return cls(how, model if is_model(model) else None) if is_provenance(how) else None
+
+    def as_row(self) -> dict[str, str]:
+        """Return the keys of a row that say it."""
+        model = {} if self.model is None else {DRAFT_MODEL: self.model}
+        return {PROVENANCE: self.how, **model}
+
+
+def is_provenance(value: Any) -> TypeGuard[str]:
+    """Return whether a value says how a ground truth was made."""
+    return isinstance(value, str) and _HOW.fullmatch(value) is not None
+
+
+def is_model(value: Any) -> TypeGuard[str]:
+    """Return whether a value can be the name of a draft's model."""
+    return isinstance(value, str) and _MODEL.fullmatch(value) is not None
 
 
 _ADDRESS = re.compile(

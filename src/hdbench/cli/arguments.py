@@ -43,7 +43,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from hdbench.benchmarks.names import DESCRIPTION, full_name, is_name
+from hdbench.benchmarks.spec import DESCRIPTION, full_name, is_name
 from hdbench.common.bounds import MAX_UNPACKED
 from hdbench.common.jsonio import UNIQUE, json_reason, parse_json
 from hdbench.errors import HdbenchError, Message

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from hdbench.about import bare
 from hdbench.benchmarks.building.builder import build as build_dataset
 from hdbench.benchmarks.building.builder import build_results, install_spaces
 from hdbench.benchmarks.building.checks.folder import refuse_errors
@@ -18,7 +19,6 @@ from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.check import lines_of, warnings_line
 from hdbench.cli.terminal import say
 from hdbench.collections.truth.agreement import agreement_of_recipe
-from hdbench.common.names import bare
 from hdbench.errors import HdbenchError, Message, joined
 
 

@@ -18,9 +18,8 @@ from hdbench.cli.arguments import (
 )
 from hdbench.cli.result_tables import MAX_FIELDS, print_groups
 from hdbench.cli.terminal import localized, print_line, say
-from hdbench.common.display.terminal import print_table
+from hdbench.common.display.terminal import print_table, printable
 from hdbench.common.jsonio import write_json
-from hdbench.common.printing import printable
 from hdbench.common.texts import current_language
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.by_column import differences_by_column

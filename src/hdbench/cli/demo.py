@@ -13,8 +13,7 @@ from hdbench.api import score
 from hdbench.benchmarks.benchmark import EXAMPLE, load_benchmark
 from hdbench.benchmarks.building.builder import build, install_spaces
 from hdbench.benchmarks.building.recipe import find_recipe
-from hdbench.benchmarks.names import recipe_names
-from hdbench.benchmarks.spec import read_spec
+from hdbench.benchmarks.spec import read_spec, recipe_names
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.result_tables import print_result
 from hdbench.cli.terminal import localized

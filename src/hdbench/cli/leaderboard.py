@@ -11,7 +11,7 @@ from rich.console import Console
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.model_facts import RESULTS, ModelFacts, read_model_facts
-from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.benchmarks.spec import DESCRIPTION
 from hdbench.benchmarks.titles import Titles
 from hdbench.cli.arguments import (
     DEFAULT_OUT,

@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 
-from hdbench.cli import main
+from hdbench.cli.app import main
 from hdbench.models import run_progress
 
 _NICENESS = 10

@@ -25,8 +25,8 @@ from hdbench.collections.new.plan import (
 )
 from hdbench.collections.new.truth_files import truth_beside
 from hdbench.collections.new.writing import write_collection
-from hdbench.common.printing import MAX_NOTE, printable
-from hdbench.common.regular_files import not_opened
+from hdbench.common.display.terminal import MAX_NOTE, printable
+from hdbench.common.files import not_opened
 from hdbench.errors import HdbenchError, Message, shortened
 
 MAX_STRATA = 100

@@ -11,8 +11,7 @@ from hdbench.cli.arguments import Port
 from hdbench.cli.terminal import page_language, say
 from hdbench.common import processes
 from hdbench.common.extras import needed
-from hdbench.common.names import check_name
-from hdbench.common.regular_files import without_links
+from hdbench.common.files import check_name, without_links
 
 
 def command(

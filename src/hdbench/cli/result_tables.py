@@ -14,8 +14,7 @@ from hdbench.cli.terminal import (
     shown,
 )
 from hdbench.common.display.table import Table
-from hdbench.common.display.terminal import print_table
-from hdbench.common.printing import MAX_NOTE, printable
+from hdbench.common.display.terminal import MAX_NOTE, print_table, printable
 from hdbench.common.texts import current_language, translated
 from hdbench.errors import Message
 from hdbench.evaluation.by_column import ByColumn

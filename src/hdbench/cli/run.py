@@ -11,7 +11,7 @@ from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.cli.arguments import read_options
 from hdbench.cli.terminal import say, say_error, shown
 from hdbench.common.extras import needed
-from hdbench.common.regular_files import not_opened
+from hdbench.common.files import not_opened
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.run_info import part_folder
 from hdbench.models.backend import Asked

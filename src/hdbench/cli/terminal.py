@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from hdbench.common.printing import MAX_NOTE, plain_table, printable
+from hdbench.common.display.terminal import MAX_NOTE, plain_table, printable
 from hdbench.common.texts import current_language, in_terminal, translated
 from hdbench.errors import HdbenchError, Message, escaped, is_full, os_reason, write_reason
 

@@ -15,7 +15,7 @@ from hdbench.collections.trust.folder import CONTROL, WORK_LIST, Applied
 from hdbench.collections.trust.origins import doubtful_values
 from hdbench.collections.trust.plan import read_plan
 from hdbench.collections.truth.events import ValueKey
-from hdbench.common.printing import heading
+from hdbench.common.display.terminal import heading
 from hdbench.common.progress import in_lines
 from hdbench.errors import Message
 

@@ -24,8 +24,8 @@ from hdbench.collections.trust.outlook import Work, work_left
 from hdbench.collections.trust.plan import read_plan
 from hdbench.collections.trust.seals import check_replaceable
 from hdbench.collections.trust.sentences import sentences, warning_in_words, worry
+from hdbench.common.display.terminal import heading
 from hdbench.common.jsonio import write_json
-from hdbench.common.printing import heading
 from hdbench.common.texts import current_language
 from hdbench.errors import Message, escaped
 

@@ -16,7 +16,7 @@ from hdbench.collections.trust.delivery import CHANGES, RECORDS, Finished, finis
 from hdbench.collections.trust.folder import CONTROL, WORK_LIST, read_begun
 from hdbench.collections.trust.origins import ORIGINS, unread_control
 from hdbench.collections.trust.work_list import take_in
-from hdbench.common.printing import heading
+from hdbench.common.display.terminal import heading
 from hdbench.common.progress import in_lines
 from hdbench.errors import HdbenchError, Message
 

@@ -23,7 +23,7 @@ from hdbench.collections.trust.plan import (
     make_plan,
     write_plan,
 )
-from hdbench.common.printing import printable
+from hdbench.common.display.terminal import printable
 from hdbench.common.texts import time_message
 from hdbench.common.value_text import Case
 from hdbench.errors import HdbenchError, Message

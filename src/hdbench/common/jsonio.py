@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from hdbench.common.bounds import MAX_DEPTH, MAX_LINE
-from hdbench.common.os_errors import read_errors
-from hdbench.common.regular_files import open_regular
+from hdbench.common.files import open_regular, read_errors
 from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError, Message
 

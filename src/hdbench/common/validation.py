@@ -11,8 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from hdbench.common.bounds import MAX_DIGITS, MAX_TEXT_FILE, MAX_YAML, MAX_YAML_VALUES
-from hdbench.common.os_errors import read_errors
-from hdbench.common.regular_files import read_text
+from hdbench.common.files import read_errors, read_text
 from hdbench.errors import HdbenchError, Message
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 from filelock import FileLock
 
-from hdbench.common.os_errors import write_errors
-from hdbench.common.regular_files import SPECIAL, is_special
+from hdbench.common.files import SPECIAL, is_special, write_errors
 from hdbench.errors import HdbenchError, is_full
 
 _BLOCK = 4096

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hdbench.common.bounds import MAX_XML, MAX_XML_NODES
 from hdbench.common.extras import needed
-from hdbench.common.os_errors import read_errors
-from hdbench.common.regular_files import read_at_most
+from hdbench.common.files import read_at_most, read_errors
 from hdbench.errors import HdbenchError
 
 if TYPE_CHECKING:

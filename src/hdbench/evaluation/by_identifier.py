@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from hdbench.answers.field_paths import field_paths
 from hdbench.benchmarks.authority_files import AuthorityTable, read_authority_table, split_field
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.common.regular_files import file_sha256
+from hdbench.common.files import file_sha256
 from hdbench.common.value_text import folded
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.score import Settings
-from hdbench.statistics.resampling import rate_names
+from hdbench.statistics.bootstrap import rate_names
 
 METRICS = ("record_f1", "zettel_f1")
 """The metrics whose ground truths have the form of answers, so that values can be exchanged."""

@@ -16,9 +16,8 @@ from hdbench.benchmarks.sample import Weighed, weighed
 from hdbench.common.display.words import Dot
 from hdbench.common.extras import needed
 from hdbench.common.grouping import grouped
-from hdbench.common.names import did_you_mean
 from hdbench.common.validation import unfit
-from hdbench.errors import HdbenchError, Message, escaped
+from hdbench.errors import HdbenchError, Message, did_you_mean, escaped
 from hdbench.evaluation.parts import (
     NO_DATASET,
     NO_FILE,

@@ -12,9 +12,8 @@ from typing import Any
 from hdbench.answers.json_files import is_one_object
 from hdbench.answers.members import Folder
 from hdbench.common.bounds import MAX_RESULT
+from hdbench.common.files import file_sha256, read_errors, utf8_text
 from hdbench.common.jsonio import parse_file
-from hdbench.common.os_errors import read_errors
-from hdbench.common.regular_files import file_sha256, utf8_text
 from hdbench.common.validation import check_written_by, validate
 from hdbench.common.writing import whole_file
 from hdbench.errors import HdbenchError, Message

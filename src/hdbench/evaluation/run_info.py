@@ -14,9 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
 from hdbench.answers.forms import ENDINGS
 from hdbench.common.bounds import MAX_RUN_INFO
+from hdbench.common.files import read_errors, utf8_text
 from hdbench.common.jsonio import parse_file
-from hdbench.common.os_errors import read_errors
-from hdbench.common.regular_files import utf8_text
 from hdbench.common.validation import check_written_by, validate
 from hdbench.errors import HdbenchError, Message
 

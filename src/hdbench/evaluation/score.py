@@ -13,8 +13,7 @@ from hdbench.answers.folders import RUN_FILE
 from hdbench.answers.schema import AnswerSchema, Violation
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.benchmark import Benchmark, Item, load_benchmark
-from hdbench.benchmarks.provenance import Provenance
-from hdbench.benchmarks.spec import ErrataName, check_errata
+from hdbench.benchmarks.spec import ErrataName, Provenance, check_errata
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.checks import EXAMPLES, Checks

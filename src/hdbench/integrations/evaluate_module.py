@@ -17,11 +17,16 @@ from hdbench.answers.in_memory import as_json
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import SCHEMA
 from hdbench.benchmarks.in_memory import schema_of
-from hdbench.benchmarks.names import DESCRIPTION, recipe_names
-from hdbench.benchmarks.spec import DEFAULT, PUBLISHED_ENDING, BenchmarkSpec, read_spec
+from hdbench.benchmarks.spec import (
+    DEFAULT,
+    DESCRIPTION,
+    PUBLISHED_ENDING,
+    BenchmarkSpec,
+    read_spec,
+    recipe_names,
+)
 from hdbench.common.jsonio import FINITE, parse_json
-from hdbench.common.names import did_you_mean
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, did_you_mean
 from hdbench.evaluation.checks import SharedFields
 from hdbench.evaluation.items import ScoreCollector, prepare
 from hdbench.evaluation.parts import AnswersRead, signature

@@ -24,13 +24,12 @@ from hdbench.benchmarks.building.card import CARD, card_yaml
 from hdbench.benchmarks.model_facts import RESULTS
 from hdbench.benchmarks.spec import BenchmarkSpec, Rights
 from hdbench.common.bounds import MAX_FILLED
-from hdbench.common.folder_files import PRIVATE, text_in
+from hdbench.common.files import PRIVATE, text_in
 from hdbench.common.hub import one_line_errors
-from hdbench.common.names import did_you_mean
 from hdbench.common.progress import progress
 from hdbench.common.texts import LANGUAGES, catalogue
 from hdbench.common.validation import validate
-from hdbench.errors import HdbenchError, Message, joined
+from hdbench.errors import HdbenchError, Message, did_you_mean, joined
 from hdbench.scoring.metric import PROTOCOLS
 
 # The wheel of hdbench that goes into each Space: made from what is installed here

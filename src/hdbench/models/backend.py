@@ -22,9 +22,8 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 
 from hdbench.common.bounds import MAX_IMAGE
 from hdbench.common.extras import needed
-from hdbench.common.names import did_you_mean
 from hdbench.common.validation import why_unfit
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, did_you_mean
 from hdbench.models.model_files import model_name
 from hdbench.models.server import addresses_with_keys
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common import pdf
 from hdbench.common.bounds import MAX_GROUP, MAX_IMAGE, MAX_WHOLE
-from hdbench.common.regular_files import Entries, entries, read_text
+from hdbench.common.files import Entries, entries, read_text
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.run_info import FIRST, NAMED, OF_ALL, PART, PartInfo
 from hdbench.models.backend import IMAGES, Question, StoredImage

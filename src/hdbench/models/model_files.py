@@ -5,8 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from hdbench.common.os_errors import read_errors
-from hdbench.common.regular_files import file_sha256
+from hdbench.common.files import file_sha256, read_errors
 from hdbench.errors import HdbenchError, escaped
 
 _LOADED = (".safetensors", ".json", ".jinja", ".txt", ".model", ".py")

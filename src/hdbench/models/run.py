@@ -16,9 +16,8 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.titles import without_titles
 from hdbench.common.bounds import MAX_TEXT_FILE
 from hdbench.common.extras import needed
+from hdbench.common.files import read_at_most, read_errors, utf8_text
 from hdbench.common.jsonio import read_jsonl
-from hdbench.common.os_errors import read_errors
-from hdbench.common.regular_files import read_at_most, utf8_text
 from hdbench.errors import HdbenchError, Message, joined
 from hdbench.evaluation.run_info import TEXT_PROMPT, Prompt
 from hdbench.models.backend import CUT_OFF, EMPTY, Asked, Backend, Question, Reply, make_backend

@@ -14,8 +14,8 @@ from filelock import FileLock, Timeout
 from hdbench.about import __version__
 from hdbench.answers.answer import WrittenAnswer, answers_jsonl
 from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
+from hdbench.common.files import parents_of
 from hdbench.common.jsonio import UNIQUE, parse_json, raw_lines, write_json
-from hdbench.common.os_errors import parents_of
 from hdbench.common.writing import append, write_whole
 from hdbench.errors import HdbenchError, Message, joined, write_reason
 from hdbench.evaluation.run_info import has_answers, read_run_info, run_parts, whole_run

@@ -11,8 +11,8 @@ from hdbench.benchmarks.building.namespace import writing
 from hdbench.benchmarks.titles import Titles
 from hdbench.common.cache import user_cache
 from hdbench.common.extras import MissingExtraError, needed
+from hdbench.common.files import without_links
 from hdbench.common.pictures import keep_in
-from hdbench.common.regular_files import without_links
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.by_column import by_column
 from hdbench.evaluation.by_identifier import ScoringByIdentifier, read_scoring_authorities

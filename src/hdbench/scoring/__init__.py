@@ -2,34 +2,38 @@
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib import import_module
 from typing import Any
 
-from hdbench.about import __version__
-from hdbench.common.names import bare, did_you_mean
-from hdbench.errors import HdbenchError, Message
-from hdbench.scoring.avisblatt_cer import AvisblattCer
-from hdbench.scoring.letters_f1 import LettersF1
+from hdbench.about import __version__, bare
+from hdbench.errors import HdbenchError, Message, did_you_mean
 from hdbench.scoring.metric import PERFECT, Metric
-from hdbench.scoring.record_f1 import RecordF1
-from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
-from hdbench.scoring.text_cer import TextCer
-from hdbench.scoring.zettel_f1 import ZettelF1
 
 GROUP = "hdbench.metrics"
 """The entry point group through which other packages provide metrics, each by its name."""
 
 
-_OWN: dict[str, type[Metric]] = {
-    metric.name: metric
-    for metric in (ZettelF1, AvisblattCer, LettersF1, SciencemetaAccuracy, RecordF1, TextCer)
+_OWN = {
+    "zettel_f1": "ZettelF1",
+    "avisblatt_cer": "AvisblattCer",
+    "letters_f1": "LettersF1",
+    "sciencemeta_accuracy": "SciencemetaAccuracy",
+    "record_f1": "RecordF1",
+    "text_cer": "TextCer",
 }
+"""The metrics of hdbench, each a class in the module of its name; loaded when it is asked for."""
+
+
+def _own(name: str) -> type[Metric]:
+    metric: type[Metric] = getattr(import_module(f"{__name__}.{name}"), _OWN[name])
+    return metric
 
 
 @cache
 def _all() -> dict[str, type[Metric]]:
     from importlib.metadata import entry_points  # noqa: PLC0415  slow, and mostly not needed
 
-    metrics = dict(_OWN)
+    metrics = {name: _own(name) for name in _OWN}
     for entry in entry_points(group=GROUP):
         package = entry.dist.name if entry.dist else entry.value
         of = Message("metric {name!r} of {package}", name=entry.name, package=package)
@@ -60,7 +64,7 @@ class _Metrics(Mapping[str, type[Metric]]):
     """Looks at what is installed only for a name that is not one of hdbench's own, or for all."""
 
     def __getitem__(self, name: str) -> type[Metric]:
-        return _OWN[name] if name in _OWN else {**_GIVEN, **_all()}[name]
+        return _own(name) if name in _OWN else {**_GIVEN, **_all()}[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter({**_all(), **_GIVEN})

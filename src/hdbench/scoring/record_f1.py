@@ -22,13 +22,15 @@ from hdbench.scoring.metric import (
     Metric,
     Outcome,
     RecordOutcome,
+    added_plainly,
     figure_names,
     micro_rates_without,
     rates_of_fields,
+    renamed,
 )
-from hdbench.scoring.options import added_plainly, renamed
 from hdbench.scoring.rates import cached_f1, f1, only_if, plain, ratio, rounded, truncated
 from hdbench.scoring.records.compare import (
+    DEFAULTS,
     ByPath,
     Fields,
     Pair,
@@ -37,8 +39,8 @@ from hdbench.scoring.records.compare import (
     compare_fields,
     joined,
     pairs,
+    read_options,
 )
-from hdbench.scoring.records.options import DEFAULTS, read_options
 from hdbench.scoring.records.tree import (
     NO_CHECKS,
     Record,

@@ -20,12 +20,10 @@ from hdbench.scoring.metric import (
     MissingFieldsError,
     Outcome,
     TextRecord,
+    added_plainly,
     check_fields,
     check_list,
     figure_names,
-)
-from hdbench.scoring.options import (
-    added_plainly,
     one_of,
     read_digits,
     read_figures,

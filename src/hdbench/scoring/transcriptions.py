@@ -8,7 +8,7 @@ from xml.parsers import expat
 
 from hdbench.common.bounds import MAX_XML_TEXT
 from hdbench.errors import HdbenchError
-from hdbench.scoring.options import one_of
+from hdbench.scoring.metric import one_of
 from hdbench.scoring.text_equality import OF_TRANSCRIPTIONS, Normalizer, normalizer
 
 # The texts of a ground truth, each beside its counterpart in an answer

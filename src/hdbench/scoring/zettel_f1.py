@@ -35,8 +35,7 @@ from hdbench.scoring.metric import (
     rates_of_fields,
 )
 from hdbench.scoring.rates import f1, plain, ratio, truncated
-from hdbench.scoring.records.compare import all_missing, compare_fields
-from hdbench.scoring.records.options import read_rules
+from hdbench.scoring.records.compare import all_missing, compare_fields, read_rules
 from hdbench.scoring.records.tree import Leaves, as_written, fields_by_position
 from hdbench.scoring.text_equality import OtherFormError, check_forms
 

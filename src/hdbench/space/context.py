@@ -10,7 +10,7 @@ from typing import Any
 from hdbench.answers.folders import RUN_FILE
 from hdbench.benchmarks.benchmark import EXAMPLE, Benchmark, load_benchmark
 from hdbench.benchmarks.model_facts import RESULTS
-from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.benchmarks.spec import DESCRIPTION
 from hdbench.common.hub import one_line_errors
 from hdbench.errors import HdbenchError, changed
 from hdbench.evaluation.run_info import is_run

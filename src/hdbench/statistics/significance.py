@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hdbench.statistics.resampling import (
+from hdbench.statistics.bootstrap import (
     NOTHING,
     Array,
     Counts,

@@ -13,10 +13,9 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.spec import BenchmarkSpec
 from hdbench.common.csv_and_excel import Row, write_csv
+from hdbench.common.files import file_sha256
 from hdbench.common.jsonio import read_jsonl
-from hdbench.common.names import nearest
-from hdbench.common.regular_files import file_sha256
-from hdbench.errors import Message
+from hdbench.errors import Message, nearest
 
 # Licences under which a dataset may be built and published without further permission
 

@@ -20,9 +20,8 @@ from hdbench.benchmarks.building.namespace import writing
 from hdbench.benchmarks.building.recipe import SCRIPT, Recipe, load_script
 from hdbench.benchmarks.building.source import MEDIA_FOLDERS, SourceFiles, copy_media
 from hdbench.benchmarks.model_facts import RESULTS
-from hdbench.benchmarks.provenance import Provenance
-from hdbench.benchmarks.spec import PUBLISHED, TRUTH, TRUTHS, BenchmarkSpec
-from hdbench.common.folder_files import MissingFileError, bytes_in, file_in
+from hdbench.benchmarks.spec import PUBLISHED, TRUTH, TRUTHS, BenchmarkSpec, Provenance
+from hdbench.common.files import MissingFileError, bytes_in, file_in
 from hdbench.common.jsonio import write_json
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError, Message, shortened

@@ -16,13 +16,20 @@ from hdbench.benchmarks.building.metadata import Built
 from hdbench.benchmarks.building.recipe import Recipe
 from hdbench.benchmarks.building.source import MEDIA_FOLDERS
 from hdbench.benchmarks.markdown import as_code, as_text, fill, markdown_templates
-from hdbench.benchmarks.provenance import AUDITED, BLIND, IMPORTED, Provenance
-from hdbench.benchmarks.spec import MEDIA_KEYS, TRUTH, TRUTHS, BenchmarkSpec
+from hdbench.benchmarks.spec import (
+    AUDITED,
+    BLIND,
+    IMPORTED,
+    MEDIA_KEYS,
+    TRUTH,
+    TRUTHS,
+    BenchmarkSpec,
+    Provenance,
+)
 from hdbench.common import pdf
 from hdbench.common.bounds import MAX_FRONT
-from hdbench.common.folder_files import MissingFileError, text_in
+from hdbench.common.files import MissingFileError, check_name, text_in
 from hdbench.common.jsonio import read_jsonl
-from hdbench.common.names import check_name
 from hdbench.common.validation import parse_yaml
 from hdbench.errors import HdbenchError, Message
 

@@ -18,7 +18,7 @@ from hdbench.answers.words import meanings, plain
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.markdown import markdown_templates
 from hdbench.benchmarks.spec import TRUTH, read_spec
-from hdbench.common.folder_files import file_in
+from hdbench.common.files import file_in
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.texts import LANGUAGES, Texts
 

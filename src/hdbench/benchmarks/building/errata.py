@@ -13,8 +13,7 @@ from pydantic import ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from hdbench.benchmarks.building.metadata import RecipeRow
-from hdbench.benchmarks.provenance import AUDITED, BLIND, IMPORTED, PROVENANCE
-from hdbench.benchmarks.spec import Address, Said
+from hdbench.benchmarks.spec import AUDITED, BLIND, IMPORTED, PROVENANCE, Address, Said
 from hdbench.common.validation import Strict, unfit
 from hdbench.errors import HdbenchError, Message, shortened
 

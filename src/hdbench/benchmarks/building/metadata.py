@@ -8,8 +8,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from hdbench.benchmarks.provenance import COLUMNS, Provenance
-from hdbench.benchmarks.spec import MEDIA_KEYS, PROPOSED, PUBLISHED, TRUTH, BenchmarkSpec
+from hdbench.benchmarks.spec import (
+    MEDIA_KEYS,
+    PROPOSED,
+    PROVENANCE_COLUMNS,
+    PUBLISHED,
+    TRUTH,
+    BenchmarkSpec,
+    Provenance,
+)
 from hdbench.errors import HdbenchError, Message
 
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -104,7 +111,7 @@ def metadata_line(
         HdbenchError: the row's columns are not the benchmark's, or a value is unusable.
     """
     # Only some rows have the columns on how the ground truth was made.
-    columns = {**dict.fromkeys(COLUMNS.keys() & spec.columns.keys()), **row.columns}
+    columns = {**dict.fromkeys(PROVENANCE_COLUMNS.keys() & spec.columns.keys()), **row.columns}
     if columns.keys() != spec.columns.keys():
         raise HdbenchError(
             "{id}: columns {there} where benchmark.yaml has {named}",

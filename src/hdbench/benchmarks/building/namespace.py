@@ -8,7 +8,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from hdbench.benchmarks.benchmark import LEDGER, PEOPLE
-from hdbench.common.os_errors import parents_of
+from hdbench.common.files import parents_of
 from hdbench.common.writing import full_disk_errors
 from hdbench.errors import HdbenchError
 

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any, Self
 
-from hdbench.about import installed_folder
+from hdbench.about import bare, installed_folder
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.building.errata import ERRATA, Correction, Errata
 from hdbench.benchmarks.building.metadata import RecipeRow, next_version
@@ -21,10 +21,9 @@ from hdbench.benchmarks.building.source import (
     folder_source,
     hub_source,
 )
-from hdbench.benchmarks.names import recipe_names
-from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.spec import (
     MEDIA_KEYS,
+    PROVENANCE_COLUMNS,
     PUBLISHED,
     TRUTH,
     BenchmarkSpec,
@@ -32,14 +31,14 @@ from hdbench.benchmarks.spec import (
     HubSource,
     UrlSource,
     read_spec,
+    recipe_names,
 )
 from hdbench.common.bounds import MAX_MEDIA_FILE, MAX_TEXT_FILE
-from hdbench.common.folder_files import bytes_in, file_in, text_in
+from hdbench.common.files import bytes_in, file_in, text_in
 from hdbench.common.jsonio import EXACT, read_jsonl
-from hdbench.common.names import bare, did_you_mean
 from hdbench.common.validation import read_yaml, validate
 from hdbench.common.writing import write_whole
-from hdbench.errors import HdbenchError
+from hdbench.errors import HdbenchError, did_you_mean
 
 SCRIPT = "build.py"
 """The program that makes a recipe's rows."""
@@ -178,10 +177,10 @@ class Recipe:
 
     def _columns_of_provenance(self) -> dict[str, ColumnType]:
         """Return the columns of plain rows that `benchmark.yaml` need not declare."""
-        if self.has_script or COLUMNS.keys() & self.spec.columns.keys():
+        if self.has_script or PROVENANCE_COLUMNS.keys() & self.spec.columns.keys():
             return {}
         keys = {key for line in read_jsonl(self._metadata) for key in line.value}
-        return {name: kind for name, kind in COLUMNS.items() if name in keys}
+        return {name: kind for name, kind in PROVENANCE_COLUMNS.items() if name in keys}
 
     def _with_columns(self, row: RecipeRow) -> RecipeRow:
         """Return a row with the columns that the recipe's script makes from its ground truth."""

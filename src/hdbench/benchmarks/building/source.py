@@ -13,7 +13,7 @@ from PIL import Image
 
 from hdbench.common import pdf
 from hdbench.common.cache import user_cache
-from hdbench.common.folder_files import MissingFileError, file_in
+from hdbench.common.files import MissingFileError, file_in
 from hdbench.common.pictures import FORMATS
 from hdbench.errors import HdbenchError, Message
 

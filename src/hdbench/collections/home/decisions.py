@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 
 from hdbench.benchmarks.benchmark import METADATA, PEOPLE, Benchmark, load_benchmark
-from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.benchmarks.spec import DESCRIPTION
 from hdbench.collections.home.background import Task
 from hdbench.collections.home.folder import DECISIONS, CollectionFolder, FoundPlan
 from hdbench.collections.home.stamps import Kept, is_as_new, stamp_of
@@ -43,7 +43,7 @@ from hdbench.collections.trust.outlook import (
 from hdbench.collections.trust.plan import PlanOptions, make_plan, write_plan
 from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.readings import ReadingStage
-from hdbench.common.os_errors import write_errors
+from hdbench.common.files import write_errors
 from hdbench.common.writing import make_folder, refuse_links
 from hdbench.errors import HdbenchError, Message
 

@@ -15,7 +15,7 @@ from hdbench.answers.columns import MappedColumn
 from hdbench.answers.csv_lines import FIRST_ROWS, Row
 from hdbench.answers.tables import raw_table
 from hdbench.benchmarks.benchmark import METADATA
-from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.benchmarks.spec import DESCRIPTION
 from hdbench.collections.home.folder import SCHEMA
 from hdbench.collections.home.stamps import Kept
 from hdbench.collections.home.uploads import UploadedFile
@@ -35,9 +35,8 @@ from hdbench.collections.new.writing import (
     write_collection,
 )
 from hdbench.collections.truth.media import BrowserImage, small_picture
+from hdbench.common.files import read_text, write_errors
 from hdbench.common.jsonio import parse_file, write_json
-from hdbench.common.os_errors import write_errors
-from hdbench.common.regular_files import read_text
 from hdbench.common.validation import validate
 from hdbench.common.writing import make_folder
 from hdbench.errors import HdbenchError

@@ -5,13 +5,13 @@ from typing import Any
 
 from hdbench.answers.cells import Kind, cell_of, is_of, value_of
 from hdbench.benchmarks.building.drafts import shape, titles_of
-from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.benchmarks.spec import DESCRIPTION
 from hdbench.collections.home.folder import PROMPT, SCHEMA, CollectionFolder
 from hdbench.collections.new.rules import COMPARE
 from hdbench.collections.new.writing import yaml_of
 from hdbench.collections.truth.item_state import ItemState, Stage
 from hdbench.collections.truth.store import Store
-from hdbench.common.folder_files import text_in
+from hdbench.common.files import text_in
 from hdbench.common.jsonio import parse_file, write_json
 from hdbench.common.validation import parse_yaml
 from hdbench.common.writing import write_whole

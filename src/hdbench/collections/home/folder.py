@@ -17,8 +17,7 @@ from hdbench.benchmarks.building.builder import build
 from hdbench.benchmarks.building.checks.folder import refuse_errors
 from hdbench.benchmarks.building.checks.problems import Example, FaultyFolderError
 from hdbench.benchmarks.building.recipe import find_recipe, raise_version
-from hdbench.benchmarks.names import DESCRIPTION
-from hdbench.benchmarks.spec import BenchmarkSpec
+from hdbench.benchmarks.spec import DESCRIPTION, BenchmarkSpec
 from hdbench.collections.home.background import Background
 from hdbench.collections.home.stamps import Kept, is_as_new, stamp_of
 from hdbench.collections.trust.folder import DECISION, PLAN

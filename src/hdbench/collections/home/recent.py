@@ -12,9 +12,8 @@ import platformdirs
 from filelock import FileLock, Timeout
 from pydantic import Field
 
+from hdbench.common.files import without_links, write_errors
 from hdbench.common.jsonio import write_json
-from hdbench.common.os_errors import write_errors
-from hdbench.common.regular_files import without_links
 from hdbench.common.validation import Strict
 from hdbench.errors import HdbenchError
 

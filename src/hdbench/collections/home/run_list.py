@@ -21,13 +21,11 @@ from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
 from hdbench.answers.forms import ENDINGS
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.benchmarks.spec import DESCRIPTION
 from hdbench.collections.home.folder import CollectionFolder
 from hdbench.collections.home.stamps import Kept
 from hdbench.common import processes
-from hdbench.common.names import check_name
-from hdbench.common.os_errors import write_errors
-from hdbench.common.regular_files import read_at_most
+from hdbench.common.files import check_name, read_at_most, write_errors
 from hdbench.common.texts import LANGUAGES, translated
 from hdbench.common.validation import Strict
 from hdbench.common.writing import make_folder, move, opened_file, refuse_links

@@ -11,8 +11,7 @@ from anyio import to_thread
 from starlette.requests import Request
 
 from hdbench.common.bounds import MAX_UPLOAD
-from hdbench.common.names import is_writable
-from hdbench.common.os_errors import write_errors
+from hdbench.common.files import is_writable, write_errors
 from hdbench.common.writing import refuse_links
 from hdbench.errors import HdbenchError
 

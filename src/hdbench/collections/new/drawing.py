@@ -12,10 +12,9 @@ from hdbench.answers.tables import SourceTable
 from hdbench.benchmarks import sample
 from hdbench.collections.new.truth_files import open_truth
 from hdbench.common.bounds import MAX_ID, MAX_POPULATION, MAX_STRATA
+from hdbench.common.files import read_errors
 from hdbench.common.grouping import grouped
-from hdbench.common.names import did_you_mean
-from hdbench.common.os_errors import read_errors
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, did_you_mean
 
 # The population that a sample is drawn from
 

@@ -14,8 +14,7 @@ from hdbench.answers.records import Truth, Truths
 from hdbench.collections.new.drawing import Draw
 from hdbench.collections.new.media import MediaFiles
 from hdbench.collections.truth.page_files import PageTruths
-from hdbench.common.names import did_you_mean
-from hdbench.errors import SHOWN, HdbenchError, Message, shortened
+from hdbench.errors import SHOWN, HdbenchError, Message, did_you_mean, shortened
 
 # Pairing of ground truths with images by the names of their files and folders
 

@@ -13,9 +13,8 @@ from PIL import Image
 from hdbench.common import pdf
 from hdbench.common.bounds import MAX_OUTER, MAX_PAGES, MAX_PIXELS
 from hdbench.common.extras import MissingExtraError
-from hdbench.common.names import check_name
+from hdbench.common.files import Entries, check_name, entries
 from hdbench.common.pictures import FORMATS
-from hdbench.common.regular_files import Entries, entries
 from hdbench.errors import HdbenchError, Message, shortened
 
 Kind = Literal["image", "pages", "pdf", "text"]

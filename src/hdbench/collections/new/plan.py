@@ -18,16 +18,14 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import SourceTable
 from hdbench.benchmarks.building.archive import unusable
 from hdbench.benchmarks.building.drafts import draft_prompt, schema_of_records, titles_of
-from hdbench.benchmarks.names import recipe_names
-from hdbench.benchmarks.provenance import COLUMNS
 from hdbench.benchmarks.sample import STRATUM
-from hdbench.benchmarks.spec import TRUTHS, is_reserved
+from hdbench.benchmarks.spec import PROVENANCE_COLUMNS, TRUTHS, is_reserved, recipe_names
 from hdbench.collections.new.drawing import Draw, Population, draw, read_population
 from hdbench.collections.new.matching import match_truths, sampled
 from hdbench.collections.new.media import MediaFiles, find_media
 from hdbench.collections.new.rules import Like, compared_exactly, find_like, rules_for
 from hdbench.collections.new.truth_files import open_truth
-from hdbench.common.names import is_writable
+from hdbench.common.files import is_writable
 from hdbench.errors import HdbenchError, Message
 
 AS_COLUMN = "column:"
@@ -37,7 +35,18 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 _COLUMN_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _RESERVED = frozenset(
-    {"id", "image", "pages", "pdf", "text", "sha256", *TRUTHS, STRATUM, LINE_BOXES, *COLUMNS}
+    {
+        "id",
+        "image",
+        "pages",
+        "pdf",
+        "text",
+        "sha256",
+        *TRUTHS,
+        STRATUM,
+        LINE_BOXES,
+        *PROVENANCE_COLUMNS,
+    }
 )
 
 _CITATION = """\

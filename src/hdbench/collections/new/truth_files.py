@@ -13,9 +13,7 @@ from hdbench.collections.new.media import KINDS
 from hdbench.collections.truth.json_truths import read_json_truths
 from hdbench.collections.truth.marc_reading import read_marc
 from hdbench.collections.truth.page_files import has_page_files, other_xml, read_page_files
-from hdbench.common.names import check_name
-from hdbench.common.os_errors import read_errors
-from hdbench.common.regular_files import entries
+from hdbench.common.files import check_name, entries, read_errors
 from hdbench.errors import HdbenchError, Message
 
 _LEADER = re.compile(rb"\d{5}.{5}22\d{5}.{3}4500", re.DOTALL)  # of MARC21

@@ -18,9 +18,14 @@ from hdbench.answers.tables import SourceTable
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.building.drafts import draft_card
 from hdbench.benchmarks.building.source import MEDIA_FOLDERS
-from hdbench.benchmarks.provenance import COLUMNS, IMPORTED, Provenance
 from hdbench.benchmarks.sample import STRATUM
-from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec
+from hdbench.benchmarks.spec import (
+    IMPORTED,
+    MEDIA_KEYS,
+    PROVENANCE_COLUMNS,
+    BenchmarkSpec,
+    Provenance,
+)
 from hdbench.collections.new.media import MediaFiles, MediaItem, Page, find_media, safe_name
 from hdbench.collections.new.plan import CollectionPlan, CollectionRequest, Sources, make_plan
 from hdbench.collections.new.rules import find_like
@@ -28,9 +33,14 @@ from hdbench.collections.new.truth_files import open_truth
 from hdbench.collections.truth.media import CollectionMedia
 from hdbench.collections.truth.metadata import Metadata
 from hdbench.common.bounds import MAX_TEXT_ITEM
-from hdbench.common.folder_files import MissingFileError, RefusedFileError, file_in
+from hdbench.common.files import (
+    MissingFileError,
+    RefusedFileError,
+    file_in,
+    read_errors,
+    write_errors,
+)
 from hdbench.common.jsonio import write_json
-from hdbench.common.os_errors import read_errors, write_errors
 from hdbench.common.pictures import FORMATS
 from hdbench.common.progress import progress
 from hdbench.common.writing import full_disk_errors, make_folder, move
@@ -293,7 +303,7 @@ def add_items(plan: CollectionPlan, collection: Path, scratch: Path) -> None:
     Raises:
         HdbenchError: another item or file has one of their names, or something cannot be written.
     """
-    columns = find_like(str(collection)).spec.columns.keys() - COLUMNS.keys()
+    columns = find_like(str(collection)).spec.columns.keys() - PROVENANCE_COLUMNS.keys()
     with full_disk_errors(collection):
         rows = [dict.fromkeys(sorted(columns)) | row for row in write_items(plan, scratch)]
     if LINE_BOXES not in columns:  # its first ground truths had none

@@ -47,8 +47,8 @@ from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.readings import ReadingStage
 from hdbench.common.csv_and_excel import Row
+from hdbench.common.files import file_sha256
 from hdbench.common.progress import progress
-from hdbench.common.regular_files import file_sha256
 from hdbench.common.value_text import text_of
 from hdbench.common.writing import whole_file
 from hdbench.errors import HdbenchError

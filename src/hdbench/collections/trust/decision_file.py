@@ -14,8 +14,8 @@ from hdbench.collections.trust.learning import Expected
 from hdbench.collections.trust.outcomes import StageReadings
 from hdbench.collections.trust.plan import MAX_LIMIT, MAX_TRIES, RIGHTS, Right
 from hdbench.collections.trust.seals import Sha256
+from hdbench.common.files import open_regular, read_text
 from hdbench.common.jsonio import parse_file
-from hdbench.common.regular_files import open_regular, read_text
 from hdbench.common.validation import Strict, check_file, check_written_by, validate
 from hdbench.common.value_text import Case
 from hdbench.errors import HdbenchError, Message

@@ -25,10 +25,9 @@ from hdbench.collections.trust.folder import (
 from hdbench.collections.trust.origins import ItemStates, Origin, ValueStates
 from hdbench.collections.truth.event_files import SUFFIX
 from hdbench.common.bounds import MAX_TEXT_FILE
+from hdbench.common.files import file_sha256, read_at_most, write_errors
 from hdbench.common.jsonio import parse_line, raw_lines, write_json
-from hdbench.common.os_errors import write_errors
 from hdbench.common.progress import progress
-from hdbench.common.regular_files import file_sha256, read_at_most
 from hdbench.common.validation import Strict
 from hdbench.common.writing import move, refuse_links
 from hdbench.errors import HdbenchError

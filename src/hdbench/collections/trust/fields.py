@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 from hdbench.answers.field_paths import field_paths
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.common.names import did_you_mean
 from hdbench.common.value_text import text_of
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError, Message, did_you_mean
 
 
 class ItemField(NamedTuple):

@@ -12,8 +12,8 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.collections.trust.decision_file import Decision, read_decision
 from hdbench.collections.trust.plan import Plan, list_sha256, read_plan
 from hdbench.collections.trust.seals import Sealed, Sha256
+from hdbench.common.files import file_sha256, read_text
 from hdbench.common.jsonio import parse_file, write_json
-from hdbench.common.regular_files import file_sha256, read_text
 from hdbench.common.validation import check_file, validate
 from hdbench.common.writing import lock, refuse_links, remove_unfinished, write_whole
 from hdbench.errors import HdbenchError, Message, os_reason

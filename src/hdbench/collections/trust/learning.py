@@ -48,7 +48,7 @@ from hdbench.collections.trust.seals import Sealed, Sha256, read_sealed, write_s
 from hdbench.collections.truth.event_files import People
 from hdbench.collections.truth.events import ValueKey
 from hdbench.collections.truth.readings import ReadingStage, Settled, mark_of
-from hdbench.common.os_errors import read_errors, write_errors
+from hdbench.common.files import read_errors, write_errors
 from hdbench.common.validation import Strict
 from hdbench.common.value_text import text_of
 from hdbench.common.writing import lock, refuse_links, whole_file

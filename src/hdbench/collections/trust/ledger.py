@@ -16,9 +16,8 @@ from hdbench.benchmarks.benchmark import LEDGER
 from hdbench.collections.trust.seals import Sha256
 from hdbench.collections.truth.events import now
 from hdbench.common.bounds import MAX_WHOLE
+from hdbench.common.files import read_at_most, read_errors, write_errors
 from hdbench.common.jsonio import parse_line
-from hdbench.common.os_errors import read_errors, write_errors
-from hdbench.common.regular_files import read_at_most
 from hdbench.common.validation import Strict, validate
 from hdbench.common.writing import append, lock, refuse_links
 from hdbench.errors import HdbenchError

@@ -10,8 +10,7 @@ import yaml
 from pydantic import Field
 
 from hdbench.common.bounds import MAX_WHOLE
-from hdbench.common.os_errors import read_errors
-from hdbench.common.regular_files import open_regular
+from hdbench.common.files import open_regular, read_errors
 from hdbench.common.validation import Strict, check_file, check_written_by, read_yaml, validate
 from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError, Message

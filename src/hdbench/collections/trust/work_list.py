@@ -35,8 +35,8 @@ from hdbench.collections.truth.events import ValueKey, WorkedValue, as_name, now
 from hdbench.collections.truth.form import asked, form_of, typed_value
 from hdbench.collections.truth.work_list import Candidate, EntryField, Reason
 from hdbench.common.csv_and_excel import Row, csv_rows
+from hdbench.common.files import read_errors
 from hdbench.common.jsonio import parse_line, read_jsonl
-from hdbench.common.os_errors import read_errors
 from hdbench.common.progress import tell
 from hdbench.common.validation import check_file
 from hdbench.common.value_text import text_of

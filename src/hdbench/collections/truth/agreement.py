@@ -13,8 +13,7 @@ from hdbench.benchmarks.spec import read_spec
 from hdbench.collections.truth.double import ReadByAll, read_doubly_read
 from hdbench.collections.truth.item_state import folded
 from hdbench.scoring.metric import INDEX, Metric
-from hdbench.scoring.records.compare import joined
-from hdbench.scoring.records.options import read_rules
+from hdbench.scoring.records.compare import joined, read_rules
 from hdbench.scoring.records.pairing import pair_items
 from hdbench.scoring.records.tree import PathRules, Record, as_written, take_apart
 from hdbench.statistics.agreement import Unit, ceiling, field_agreement

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.answers.ids import match_ids
-from hdbench.benchmarks.provenance import AUDITED
+from hdbench.benchmarks.spec import AUDITED
 from hdbench.collections.truth.event_files import ChangedError
 from hdbench.collections.truth.events import SETTLED, ValueKey, WorkedValue, list_name, now
 from hdbench.collections.truth.fields import get, parse_field, with_value

@@ -11,7 +11,7 @@ from hdbench.answers.field_paths import field_paths
 from hdbench.answers.files import open_container
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import SCHEMA
-from hdbench.benchmarks.provenance import BLIND, DRAFT, IMPORTED
+from hdbench.benchmarks.spec import BLIND, DRAFT, IMPORTED
 from hdbench.collections.truth.events import SETTLED, WHATS, list_name
 from hdbench.collections.truth.form import form_of
 from hdbench.collections.truth.item_state import ItemState, Stage

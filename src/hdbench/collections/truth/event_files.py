@@ -27,9 +27,8 @@ from hdbench.collections.truth.events import (
     WorkedValue,
 )
 from hdbench.common.bounds import MAX_PEOPLE_LINE
+from hdbench.common.files import open_regular, read_at_most, read_errors
 from hdbench.common.jsonio import SPELLED, parse_line, spelled_json
-from hdbench.common.os_errors import read_errors
-from hdbench.common.regular_files import open_regular, read_at_most
 from hdbench.common.validation import validate
 from hdbench.common.writing import append, lock, make_folder, refuse_links, write_whole
 from hdbench.errors import HdbenchError, write_reason

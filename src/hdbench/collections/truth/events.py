@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from hdbench.benchmarks.provenance import Provenance, is_model, is_provenance
+from hdbench.benchmarks.spec import Provenance, is_model, is_provenance
 from hdbench.common.bounds import MAX_COMMENT, MAX_VALUE_DEPTH
 from hdbench.common.jsonio import is_too_deep
 from hdbench.common.validation import Strict, unfit

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from hdbench.benchmarks.provenance import AUDITED, BLIND, DRAFT, IMPORTED, Provenance
+from hdbench.benchmarks.spec import AUDITED, BLIND, DRAFT, IMPORTED, Provenance
 from hdbench.collections.truth.events import SETTLED, WHATS, Change, Found, What
 
 _ABSENT = object()

@@ -14,8 +14,8 @@ from hdbench.answers.members import Folder
 from hdbench.answers.records import Truth, Truths
 from hdbench.answers.tables import SourceTable, rows_table
 from hdbench.common.bounds import MAX_LINE
+from hdbench.common.files import read_errors
 from hdbench.common.jsonio import EXACT, parse_file, read_jsonl
-from hdbench.common.os_errors import read_errors
 from hdbench.errors import HdbenchError, Message
 
 KEYS = ("file_name", "filename", "file", "image", "id", "sha256")

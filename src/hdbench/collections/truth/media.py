@@ -12,7 +12,7 @@ from PIL import Image, UnidentifiedImageError
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.common import pdf
 from hdbench.common.bounds import MAX_MEDIA_FILE, MAX_PAGES
-from hdbench.common.folder_files import MissingFileError, RefusedFileError, file_in
+from hdbench.common.files import MissingFileError, RefusedFileError, file_in
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.pictures import FORMATS, in_rgb, thumbnail
 from hdbench.errors import HdbenchError, Message, os_reason

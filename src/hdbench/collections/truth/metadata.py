@@ -12,11 +12,11 @@ from filelock import Timeout
 
 from hdbench.benchmarks.benchmark import METADATA, PEOPLE
 from hdbench.benchmarks.building.namespace import is_ours
-from hdbench.benchmarks.provenance import COLUMNS, IMPORTED, PROVENANCE, Provenance
+from hdbench.benchmarks.spec import IMPORTED, PROVENANCE, PROVENANCE_COLUMNS, Provenance
 from hdbench.collections.truth.events import WITHOUT_TRUTH
 from hdbench.collections.truth.item_state import ItemState
+from hdbench.common.files import holds
 from hdbench.common.jsonio import SPELLED, parse_line, raw_lines, spelled_json
-from hdbench.common.regular_files import holds
 from hdbench.common.writing import lock, write_whole
 from hdbench.errors import HdbenchError, Message, os_reason, write_reason
 
@@ -127,7 +127,7 @@ class Metadata:
             made = before.made
         else:
             made = None if record is None else made or Provenance(IMPORTED)
-            row = {key: value for key, value in row.items() if key not in COLUMNS}
+            row = {key: value for key, value in row.items() if key not in PROVENANCE_COLUMNS}
             row |= made.as_row() if made else {}
         text = spelled_json(row, ensure_ascii=False) + "\n"
         return CollectionRow(record, made, text.encode("utf-8", errors="backslashreplace"))

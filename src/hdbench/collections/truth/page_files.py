@@ -8,9 +8,7 @@ from pathlib import Path
 from hdbench.answers.page_text.reading import ENDINGS, HEAD, Form, form_of, read_page_text, root_of
 from hdbench.answers.records import Truth, Truths
 from hdbench.common.bounds import MAX_OUTER, MAX_PAGE_FILES
-from hdbench.common.names import check_name
-from hdbench.common.os_errors import read_errors
-from hdbench.common.regular_files import open_regular
+from hdbench.common.files import check_name, open_regular, read_errors
 from hdbench.common.xml_documents import read_document
 from hdbench.errors import HdbenchError, Message, shortened
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from hdbench.collections.truth.double import waiting_for
 from hdbench.collections.truth.item_state import ItemState, Stage
 from hdbench.collections.truth.store import States
-from hdbench.common.os_errors import read_errors
+from hdbench.common.files import read_errors
 
 
 class ItemProgress(NamedTuple):

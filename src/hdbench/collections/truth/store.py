@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
 
-from hdbench.benchmarks.provenance import IMPORTED
+from hdbench.benchmarks.spec import IMPORTED
 from hdbench.collections.truth.event_files import ChangedError, People
 from hdbench.collections.truth.events import Change, Event, Found, Undo, What, as_name, as_time, now
 from hdbench.collections.truth.fields import get, parse_field, with_value

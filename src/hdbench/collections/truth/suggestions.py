@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from pydantic import RootModel
 
 from hdbench.benchmarks.authority_files import read_authority_lines
-from hdbench.common.folder_files import file_in
+from hdbench.common.files import file_in
 from hdbench.common.validation import read_yaml, validate
 from hdbench.errors import HdbenchError
 

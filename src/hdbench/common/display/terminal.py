@@ -1,10 +1,12 @@
-"""Tables on a terminal, in which nothing untrusted does harm."""
+"""Tables and untrusted values on a terminal, where they do no harm."""
 
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from itertools import repeat
+from typing import Any
 
+from rich import box
 from rich.cells import cell_len
 from rich.console import Console
 from rich.measure import Measurement
@@ -13,9 +15,80 @@ from rich.text import Text
 
 from hdbench.common.display.cells import Cell, Drawn, Head
 from hdbench.common.display.table import Table
-from hdbench.common.printing import MAX_NOTE, folded, heading, plain_table, printable
 from hdbench.common.texts import translated
-from hdbench.errors import Message
+from hdbench.errors import Message, escaped
+
+MAX_VALUE = 48
+"""Maximum number of characters shown of a value."""
+
+MAX_NOTE = 1_000
+"""Maximum number of characters shown of a note or warning."""
+
+MAX_HEADING = 200
+"""Maximum number of characters shown of a column's heading from the command line."""
+
+HEADING_WIDTH = 18
+"""Maximum number of these in one line."""
+
+_PART = re.compile(r".+?(?:[=_]|\.(?=[^\W\d])| $)")
+"""A part of an option in such a heading, up to where it may be broken."""
+
+
+def printable(value: Any, max_characters: int = MAX_VALUE) -> Text:
+    r"""Return an untrusted value as harmless text: escaped, and cut.
+
+    Example:
+        >>> printable("\x1b[31mred").plain
+        '\\x1b[31mred'
+    """
+    text = escaped(str(value)[: max_characters + 1])
+    return Text(text if len(text) <= max_characters else text[: max_characters - 1] + "…")
+
+
+def heading(text: str, width: int = HEADING_WIDTH) -> Text:
+    r"""Return options as the heading of a column, harmless and broken between words.
+
+    Lines end after commas, and within an option only if it is longer than a line.
+
+    Example:
+        >>> heading('normalize=["nfc"],threshold=0.5').plain
+        'normalize=["nfc"],\nthreshold=0.5'
+        >>> heading("unanswered=empty_object").plain
+        'unanswered=empty_\nobject'
+    """
+    shown = printable(text, MAX_HEADING).plain
+    parts = [
+        part
+        for option in re.split(r"(?<=,)\s*", shown)
+        for part in ([f"{option} "] if len(option) <= width else _PART.findall(f"{option} "))
+    ]
+    return Text("\n".join(line.rstrip() for line in folded(parts, width)))
+
+
+def folded(parts: Iterable[str], width: int) -> list[str]:
+    """Return parts of a text in lines of at most that width; a longer part is a line by itself.
+
+    Example:
+        >>> folded(["gpt-", "4o-", "mini"], 7)
+        ['gpt-4o-', 'mini']
+    """
+    lines = [""]
+    for part in parts:
+        if lines[-1] and cell_len(lines[-1] + part.rstrip()) > width:
+            lines.append("")
+        lines[-1] += part
+    return lines
+
+
+def plain_table(title: str | None, *columns: str | Text, right: Iterable[str | Text]) -> RichTable:
+    """Return an empty table in the common style, with columns of text and of numbers."""
+    table = RichTable(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for column in right:
+        table.add_column(column, justify="right", no_wrap=True)
+    return table
+
 
 MAX_CELL = 64
 """Maximum number of characters of an untrusted text, such as a model's name."""
@@ -26,7 +99,7 @@ _HEAD = 14
 _LEAST_ROOM = 24
 """Width of names for which columns are left out."""
 
-_PART = re.compile(r".+?(?:[-/_: ]+|$)")
+_NAME_PART = re.compile(r".+?(?:[-/_: ]+|$)")
 """A part of a name, up to where it may be broken."""
 
 
@@ -66,7 +139,7 @@ def print_table(
     for row, extra in zip(rows, below or repeat(""), strict=False):
         cells = [*map(_text, row, heads)]
         if room is not None:
-            cells[name] = Text("\n".join(folded(_PART.findall(cells[name].plain), room)))
+            cells[name] = Text("\n".join(folded(_NAME_PART.findall(cells[name].plain), room)))
         if extra:
             cells[name].append(f"\n{extra}", "dim")
         shown.add_row(*cells)
@@ -131,5 +204,5 @@ def _room(
 def _wanted(rows: Sequence[Sequence[Cell]], name: int) -> int:
     """Return the width with which names are easy to read."""
     names = [str(row[name].text) for row in rows]
-    parts = (cell_len(part.rstrip()) for text in names for part in _PART.findall(text))
+    parts = (cell_len(part.rstrip()) for text in names for part in _NAME_PART.findall(text))
     return max([min(max(map(cell_len, names)), _LEAST_ROOM), *parts])

@@ -12,8 +12,8 @@ from hdbench.answers.csv_lines import read_csv
 from hdbench.common.bounds import MAX_WHOLE
 from hdbench.common.display.cells import Column
 from hdbench.common.display.table import Table
+from hdbench.common.files import read_errors
 from hdbench.common.jsonio import write_json
-from hdbench.common.os_errors import read_errors
 from hdbench.common.validation import check_file
 from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError, Message, shortened

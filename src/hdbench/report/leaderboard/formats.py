@@ -7,8 +7,7 @@ from rich.console import Console
 
 from hdbench.common.display.cells import Column
 from hdbench.common.display.table import MARKDOWN, Table
-from hdbench.common.display.terminal import print_table
-from hdbench.common.printing import printable
+from hdbench.common.display.terminal import print_table, printable
 from hdbench.report.leaderboard.boards import Board
 from hdbench.report.leaderboard.tables import board_table
 from hdbench.report.leaderboard.words import (

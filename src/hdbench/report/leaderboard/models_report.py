@@ -11,7 +11,7 @@ from hdbench.about import __version__
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.building.namespace import writing
 from hdbench.benchmarks.model_facts import ModelFacts
-from hdbench.common.regular_files import without_links
+from hdbench.common.files import without_links
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.result_file import write_records

@@ -18,7 +18,7 @@ from hdbench.benchmarks.building.checks.values import RowPlace
 from hdbench.benchmarks.building.source import IMAGE_SUFFIXES, MEDIA_FOLDERS
 from hdbench.common import pdf
 from hdbench.common.bounds import MAX_MEDIA_FILE
-from hdbench.common.folder_files import RefusedFileError, file_in
+from hdbench.common.files import RefusedFileError, file_in
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError, Message, escaped, os_reason
 

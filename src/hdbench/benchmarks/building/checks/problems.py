@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.common.bounds import MAX_ALIKE
-from hdbench.common.folder_files import MissingFileError, RefusedFileError, file_in
+from hdbench.common.files import MissingFileError, RefusedFileError, file_in
 from hdbench.common.texts import read_texts
 from hdbench.errors import HdbenchError, Message, escaped, joined
 

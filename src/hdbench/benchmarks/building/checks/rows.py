@@ -28,18 +28,20 @@ from hdbench.benchmarks.building.checks.values import (
     nodes_of,
 )
 from hdbench.benchmarks.building.metadata import COLUMN_TYPES, DateColumns
-from hdbench.benchmarks.provenance import (
+from hdbench.benchmarks.spec import (
     AUDITED,
     BLIND,
-    COLUMNS,
     DRAFT,
     DRAFT_MODEL,
     IMPORTED,
+    MEDIA_KEYS,
     PROVENANCE,
+    PROVENANCE_COLUMNS,
+    PUBLISHED,
+    TRUTH,
     is_model,
     is_provenance,
 )
-from hdbench.benchmarks.spec import MEDIA_KEYS, PUBLISHED, TRUTH
 from hdbench.common.bounds import MAX_COST, MAX_LINE, MAX_TRIED, MAX_UNFIT
 from hdbench.common.jsonio import EXACT, parse_line
 from hdbench.common.progress import progress
@@ -445,8 +447,9 @@ class RowChecker:
     def _check_columns(
         self, place: RowPlace, columns: dict[str, Any], declared: dict[str, str]
     ) -> None:
-        if not COLUMNS.keys() & declared.keys():
-            self._check_provenance(place, {name: columns.pop(name, None) for name in COLUMNS})
+        if not PROVENANCE_COLUMNS.keys() & declared.keys():
+            own = {name: columns.pop(name, None) for name in PROVENANCE_COLUMNS}
+            self._check_provenance(place, own)
         for name in columns.keys() - declared.keys():
             self._problems.add("column_unknown", Example(*place), field=name[:200])
         for name, kind in declared.items():

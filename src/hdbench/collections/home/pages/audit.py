@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.benchmarks.spec import DESCRIPTION
 from hdbench.benchmarks.titles import FieldTitles
 from hdbench.collections.home.collection import Collection
 from hdbench.collections.home.page import EditedPage, HomePage, Visit, open_editor

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 from starlette.responses import FileResponse, Response
 
-from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.benchmarks.spec import DESCRIPTION
 from hdbench.benchmarks.titles import FieldTitles
 from hdbench.collections.home.collection import Collection
 from hdbench.collections.home.page import HomePage, Visit
 from hdbench.collections.home.run_list import RunView
 from hdbench.collections.home.stamps import is_as_new, stamp_of, stamp_of_run, stamp_of_runs
 from hdbench.common.display.marks import mark
-from hdbench.common.folder_files import file_in
+from hdbench.common.files import file_in
 from hdbench.common.writing import refuse_links
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.result import Result

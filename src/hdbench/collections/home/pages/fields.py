@@ -9,7 +9,7 @@ from hdbench.benchmarks.titles import FieldTitles, with_titles
 from hdbench.collections.home.field_changes import KINDS, change_field
 from hdbench.collections.home.folder import PROMPT, SCHEMA
 from hdbench.collections.home.page import Done, HomePage, Visit
-from hdbench.common.folder_files import text_in
+from hdbench.common.files import text_in
 from hdbench.common.jsonio import parse_file, write_json
 from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError, Message

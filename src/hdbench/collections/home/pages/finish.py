@@ -36,8 +36,7 @@ from hdbench.collections.trust.delivery import (
 )
 from hdbench.collections.trust.folder import Applied
 from hdbench.collections.trust.origins import ORIGINS, ValueStates
-from hdbench.common.os_errors import write_errors
-from hdbench.common.regular_files import entries
+from hdbench.common.files import entries, write_errors
 from hdbench.common.validation import read_plain_yaml, validate
 from hdbench.common.value_text import text_of
 from hdbench.common.writing import make_folder, move, write_whole

@@ -22,9 +22,8 @@ from hdbench.collections.home.page import Done, HomePage, Visit
 from hdbench.collections.home.run_list import RUNS
 from hdbench.collections.new.plan import CollectionRequest, check_new_name, make_plan, read_sources
 from hdbench.collections.new.writing import write_collection
+from hdbench.common.files import without_links, write_errors
 from hdbench.common.jsonio import read_jsonl, write_json
-from hdbench.common.os_errors import write_errors
-from hdbench.common.regular_files import without_links
 from hdbench.errors import HdbenchError, without_folders
 
 FIRST_ROWS = 8

@@ -5,7 +5,7 @@ from typing import Any
 
 from hdbench.benchmarks.agreement import Agreement
 from hdbench.benchmarks.benchmark import METADATA, PEOPLE
-from hdbench.benchmarks.names import DESCRIPTION
+from hdbench.benchmarks.spec import DESCRIPTION
 from hdbench.benchmarks.titles import FieldTitles
 from hdbench.collections.home.collection import Collection
 from hdbench.collections.home.page import Done, EditedPage, HomePage, Visit, open_editor

@@ -5,8 +5,7 @@ import io
 import lxml.html
 from rich.console import Console
 
-from hdbench.common.display.cells import Column
-from hdbench.common.display.table import Table
+from hdbench.common.display.table import Column, Table
 from hdbench.common.display.terminal import print_table
 from hdbench.errors import Message
 

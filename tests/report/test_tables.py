@@ -9,8 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hdbench.answers.answer import Answer
-from hdbench.common.display.cells import Column
-from hdbench.common.display.table import Table
+from hdbench.common.display.table import Column, Table
 from hdbench.evaluation.items import score_items
 from hdbench.report.workbook import csv_files
 from hdbench.scoring import make_metric

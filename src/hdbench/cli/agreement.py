@@ -10,8 +10,7 @@ from hdbench.cli.arguments import JsonOut
 from hdbench.cli.terminal import print_line
 from hdbench.collections.truth.agreement import agreement_of
 from hdbench.collections.truth.double import read_doubly_read
-from hdbench.common.display.cells import Column
-from hdbench.common.display.table import Table
+from hdbench.common.display.table import Column, Table
 from hdbench.common.display.terminal import print_table
 from hdbench.common.jsonio import write_json
 from hdbench.common.texts import current_language

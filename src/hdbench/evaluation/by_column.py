@@ -6,8 +6,7 @@ from typing import Any
 
 from hdbench.answers.answer import LOST
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.common.display.cells import Column
-from hdbench.common.display.table import Table
+from hdbench.common.display.table import Column, Table
 from hdbench.common.grouping import grouped
 from hdbench.errors import HdbenchError, Message, escaped
 from hdbench.evaluation.result import Result

@@ -167,7 +167,7 @@ class Result(ResultPart):
     __str__ = __repr__
 
     def _repr_html_(self) -> str:
-        from hdbench.common.display.html import block  # noqa: PLC0415  it needs pillow
+        from hdbench.common.display.table import block  # noqa: PLC0415  as for all that shows it
         from hdbench.evaluation.tables import images_of, worst_table  # noqa: PLC0415
 
         figure = self.metric.item_figure

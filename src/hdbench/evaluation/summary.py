@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hdbench.answers.answer import LOST
 from hdbench.benchmarks.titles import Titles
-from hdbench.common.display.cells import Column
-from hdbench.common.display.table import INTERVAL, Table
+from hdbench.common.display.table import INTERVAL, Column, Table
 from hdbench.common.texts import Texts, is_translated, translated, written
 from hdbench.errors import Message, changed, escaped
 from hdbench.evaluation.result import Result

@@ -7,8 +7,7 @@ from typing import Any
 from hdbench.answers.answer import LOST
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.spec import DESCRIPTION, full_name
-from hdbench.common.display.cells import Column, value_text
-from hdbench.common.display.table import Table
+from hdbench.common.display.table import Column, Table, value_text
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.parts import ScoredDataset
 from hdbench.scoring.error_classes import ErrorClass

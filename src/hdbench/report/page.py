@@ -12,9 +12,8 @@ from markupsafe import Markup
 from hdbench.about import YEAR, __version__
 from hdbench.answers.answer import STATUSES
 from hdbench.benchmarks.benchmark import Benchmark
-from hdbench.common.display.cells import Drawn
 from hdbench.common.display.marks import mark
-from hdbench.common.display.table import Table
+from hdbench.common.display.table import Drawn, Table
 from hdbench.common.pictures import WIDTH, ItemPicture, pictures
 from hdbench.common.texts import decimal, translated, written
 from hdbench.errors import HdbenchError

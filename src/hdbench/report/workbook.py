@@ -8,9 +8,8 @@ from typing import Any
 from hdbench.answers.answer import STATUSES
 from hdbench.benchmarks.titles import Titles
 from hdbench.common.csv_and_excel import workbook_into
-from hdbench.common.display.cells import Column, value_text
 from hdbench.common.display.excel import HEAD, LEAD, TEXT, TITLE, Sheets, SheetValue
-from hdbench.common.display.table import Table
+from hdbench.common.display.table import Column, Table, value_text
 from hdbench.common.texts import numbers_of, translated
 from hdbench.errors import Message
 from hdbench.evaluation.parts import NO_FILE

@@ -8,8 +8,7 @@ from itertools import combinations
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hdbench.common.display.cells import Column, Kind
-from hdbench.common.display.table import Table
+from hdbench.common.display.table import Column, Kind, Table, block
 from hdbench.common.display.words import Dot
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, Message, escaped, joined
@@ -167,8 +166,6 @@ class Comparison:
         )
 
     def _repr_html_(self) -> str:
-        from hdbench.common.display.html import block  # noqa: PLC0415  it needs pillow
-
         lines = [f"A: {self.a}", f"B: {self.b}", self.why]
         title = f"{self.judged_by}: {self.verdict}"
         return block(title=title, lines=lines, tables=[self.table.drawn()])

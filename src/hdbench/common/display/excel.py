@@ -5,8 +5,7 @@ from itertools import islice
 from typing import Any
 
 from hdbench.common.csv_and_excel import write_text
-from hdbench.common.display.cells import Column, Names
-from hdbench.common.display.table import Table
+from hdbench.common.display.table import Column, Names, Table
 from hdbench.common.texts import translated
 from hdbench.errors import Message
 

@@ -13,8 +13,7 @@ from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from hdbench.common.display.cells import Cell, Drawn, Head
-from hdbench.common.display.table import Table
+from hdbench.common.display.table import Cell, Drawn, Head, Table
 from hdbench.common.texts import translated
 from hdbench.errors import Message, escaped
 

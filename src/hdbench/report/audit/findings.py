@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from hdbench.answers.answer import LOST
 from hdbench.answers.csv_lines import read_csv
 from hdbench.common.bounds import MAX_WHOLE
-from hdbench.common.display.cells import Column
-from hdbench.common.display.table import Table
+from hdbench.common.display.table import Column, Table
 from hdbench.common.files import read_errors
 from hdbench.common.jsonio import write_json
 from hdbench.common.validation import check_file

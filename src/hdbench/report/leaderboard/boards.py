@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.model_facts import ModelFacts
-from hdbench.common.display.cells import Column
-from hdbench.common.display.table import Table
+from hdbench.common.display.table import Column, Table, block
 from hdbench.common.display.words import Cost, Dot, Point, say
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, escaped
@@ -228,8 +227,6 @@ class Board:
         return "\n".join([f"{head} {of}", *lines]) + ">"
 
     def _repr_html_(self) -> str:
-        from hdbench.common.display.html import block  # noqa: PLC0415  it needs pillow
-
         of = f"{self.kind.items:,} items of {self.kind.benchmark}, {self.kind.protocol}"
         table = self.table.without(["value"] if self.judged_by == self.headline else [])
         return block(title=f"{len(self.rows):,} models", lines=[of], tables=[table.drawn()])

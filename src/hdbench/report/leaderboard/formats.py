@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from hdbench.common.display.cells import Column
-from hdbench.common.display.table import MARKDOWN, Table
+from hdbench.common.display.table import MARKDOWN, Column, Table
 from hdbench.common.display.terminal import print_table, printable
 from hdbench.report.leaderboard.boards import Board
 from hdbench.report.leaderboard.tables import board_table

@@ -8,9 +8,8 @@ from markupsafe import Markup, escape
 
 from hdbench.about import __version__
 from hdbench.benchmarks.titles import Titles
-from hdbench.common.display.cells import Cell, Column, Head
 from hdbench.common.display.marks import heat_table, picture
-from hdbench.common.display.table import Table
+from hdbench.common.display.table import Cell, Column, Head, Table
 from hdbench.common.display.words import Cost
 from hdbench.report.leaderboard.boards import Board, BoardRow
 from hdbench.report.leaderboard.words import (

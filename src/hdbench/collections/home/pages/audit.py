@@ -10,7 +10,7 @@ from hdbench.collections.home.collection import Collection
 from hdbench.collections.home.page import EditedPage, HomePage, Visit, open_editor
 from hdbench.collections.home.stamps import stamp_of, stamp_of_runs
 from hdbench.collections.truth.choice_pages import AuditPage
-from hdbench.common.display.cells import value_text
+from hdbench.common.display.table import value_text
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.runs import load_runs, with_same_items
 from hdbench.evaluation.score import Settings

@@ -13,7 +13,7 @@ from hdbench.collections.truth.editor import Draft, read_drafts
 from hdbench.collections.truth.events import Change
 from hdbench.collections.truth.item_state import ItemState, Stage
 from hdbench.collections.truth.store import States
-from hdbench.common.display.cells import value_text
+from hdbench.common.display.table import value_text
 from hdbench.errors import HdbenchError
 
 _READ = "readings"

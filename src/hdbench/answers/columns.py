@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hdbench.answers.cells import Kind, kind_of, separator_of, structured
 from hdbench.answers.entries import path_of, shown
-from hdbench.answers.field_paths import FieldPath, TargetFields
+from hdbench.answers.field_paths import FieldPath, likeness
 from hdbench.answers.ids import form_of_parts, form_without_page, plain_form
 from hdbench.answers.tables import SourceTable
 from hdbench.answers.words import meanings, plain, without_umlauts
@@ -263,8 +263,7 @@ def _fields(
     by_path = {field.path: field for field in paths}
     found = {index: by_path[path] for index, path in chosen.items() if path in by_path}
     around = {plain(outer): outer for path in by_path for outer in _around(path)}
-    targets = TargetFields(paths)
-    candidates: list[tuple[float, int, int]] = []
+    candidates: list[tuple[int, int, int]] = []
     for index, title in enumerate(table.header):
         if index in chosen or index == key:
             continue
@@ -272,7 +271,11 @@ def _fields(
         if outer and filled[index] and all(structured(cell) != cell for cell in filled[index]):
             found[index] = FieldPath(outer, "json")
         else:
-            candidates += ((-score, field, index) for score, field in targets.like(title))
+            candidates += (
+                (-score, number, index)
+                for number, field in enumerate(paths)
+                if (score := likeness(title, field))
+            )
     taken = {field.path for field in found.values()}
     for _, number, index in sorted(candidates):
         if index not in found and paths[number].path not in taken:

@@ -1,13 +1,12 @@
 """The fields of a benchmark's records, and how a heading or key of somebody else's finds one."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from hdbench.answers.cells import Kind
 from hdbench.answers.entries import put
-from hdbench.answers.schema import ANY_TYPE, AnswerSchema, choices_of, types_of
+from hdbench.answers.schema import ANY_TYPE, AnswerSchema, parts_of, types_of
 from hdbench.answers.words import meanings, spellings
 from hdbench.errors import Message, joined
 
@@ -45,92 +44,64 @@ def field_paths(schema: AnswerSchema) -> list[FieldPath]:
         FieldPath(path='year', kind='integer', title='Jahr', nullable=True)
         FieldPath(path='authors[]', kind='list', title='', nullable=False)
     """
-    by_path: dict[str, FieldPath] = {}
+    fields: dict[str, FieldPath] = {}
     for alternative in schema.alternatives:
-        for field in _within(alternative, ""):
-            by_path.setdefault(field.path, field)
-    return list(by_path.values())
+        parts: dict[tuple[str, ...], list[Any]] = {}
+        for path, part in parts_of(alternative):
+            parts.setdefault(path, []).append(part)
+        objects = {path[:-1] for path in parts if path and path[-1] != "[]"}
+        for path, choices in parts.items():
+            items = (*path, "[]")
+            if path[-1:] in ((), ("[]",)) or not objects.isdisjoint((path, items)):
+                continue
+            types = frozenset(name for choice in choices for name in types_of(choice))
+            is_list = items in parts or ("array" in types and not types & {"string", "object"})
+            told = [choice for choice in choices if isinstance(choice, dict)]
+            title = next((str(choice["title"]) for choice in told if "title" in choice), "")
+            name = ".".join(items if is_list else path).replace(".[]", "[]")
+            kind = "list" if is_list else _kind(types, told)
+            fields.setdefault(name, FieldPath(name, kind, title, "null" in types))
+    return list(fields.values())
 
 
-def _within(schema: Any, prefix: str) -> Iterator[FieldPath]:
-    """Yield the fields of an object's schema."""
-    for choice in choices_of(schema):
-        properties = choice.get("properties", {}) if isinstance(choice, dict) else {}
-        for name, field in properties.items():
-            yield from _of_field(field, prefix + name)
-
-
-def _of_field(field: Any, path: str) -> Iterator[FieldPath]:
-    choices = [item for item in choices_of(field) if isinstance(item, dict)]
-    title = next((str(item["title"]) for item in [field, *choices] if _has(item, "title")), "")
-    if any(_has(item, "properties") for item in choices):
-        yield from _within(field, f"{path}.")
-        return
-    items = next((item["items"] for item in choices if _has(item, "items")), None)
-    types = types_of(field)
-    if items is not None or ("array" in types and not types & {"string", "object"}):
-        if any(_has(item, "properties") for item in choices_of(items)):
-            yield from _within(items, f"{path}[].")
-        else:
-            yield FieldPath(f"{path}[]", "list", title, "null" in types)
-        return
-    yield FieldPath(path, _kind(types, choices), title, "null" in types)
-
-
-def _kind(types: frozenset[str], choices: list[Any]) -> Kind:
+def _kind(types: frozenset[str], choices: Sequence[dict[str, Any]]) -> Kind:
     if types == ANY_TYPE:
         return "any"
     if "string" in types:
         return "date" if any(choice.get("format") == "date" for choice in choices) else "text"
-    if "number" in types:
-        return "number"
-    if "integer" in types:
-        return "integer"
-    return "boolean" if "boolean" in types else "json" if "object" in types else "text"
+    kinds: tuple[Kind, ...] = ("number", "integer", "boolean")
+    return next((kind for kind in kinds if kind in types), "json" if "object" in types else "text")
 
 
-def _has(schema: Any, key: str) -> bool:
-    return isinstance(schema, dict) and key in schema
+SAME = 100
+"""Likeness of a heading that is a field's path or title; more than one has words."""
 
 
-SAME, SAME_END, MEANT = 1.0, 0.95, 0.85
-"""Likeness of a heading that is a field's path or title, its path's last name, or a word for it."""
+def likeness(heading: str, field: FieldPath) -> int:
+    """Return how like a heading is to a field: 0 if it neither is its name or title nor means it.
 
-
-class TargetFields:
-    """The fields of a benchmark, to be found by the headings of columns.
-
-    Args:
-        paths: the fields.
+    Likest is the path or title itself, then the path's last name, then a heading whose words all
+    mean something in the field's name, its last word among them: the more words, the liker.
 
     Example:
-        >>> fields = TargetFields([FieldPath("publication.year", "integer")])
-        >>> list(fields.like("Erscheinungsjahr"))
-        [(0.85, 0)]
+        >>> year = FieldPath("publication.year", "integer")
+        >>> [likeness(heading, year) for heading in ("Publication: year", "Erscheinungsjahr", "x")]
+        [100, 1, 0]
     """
+    spelled, meant = _words(heading)
+    names = [_words(field.path), _words(field.title)]
+    if any(spelled & spellings_of for spellings_of, _ in names):
+        return SAME
+    if spelled & _words(field.path.rpartition(".")[2])[0]:
+        return SAME - 1
+    means = any(words and words[-1] in meant and {*words}.issuperset(meant) for _, words in names)
+    return len(meant) if means else 0
 
-    def __init__(self, paths: Sequence[FieldPath]) -> None:
-        self._exact: dict[str, dict[int, float]] = defaultdict(dict)
-        self._meant: dict[str, list[tuple[int, list[str]]]] = defaultdict(list)
-        for index, field in enumerate(paths):
-            last = field.path.replace("[]", "").rpartition(".")[2]
-            for name, score in ((last, SAME_END), (field.path, SAME), (field.title, SAME)):
-                for spelling in spellings(name):
-                    self._exact[spelling][index] = score
-            for text in {field.path, field.title}:
-                if words := meanings(text):
-                    self._meant[words[-1]].append((index, words))
 
-    def like(self, heading: str) -> Iterator[tuple[float, int]]:
-        """Yield how like a heading is to fields whose name or title it is or means, by index."""
-        for spelling in spellings(heading):
-            for index, score in self._exact.get(spelling, {}).items():
-                yield score, index
-        words = set(meanings(heading))
-        for word in words:
-            for index, field_words in self._meant.get(word, []):
-                if words <= set(field_words):
-                    yield MEANT + 0.02 * min(len(words) - 1, 4), index
+@lru_cache(maxsize=10_000)
+def _words(text: str) -> tuple[set[str], list[str]]:
+    """Return the spellings of a name, and what its words mean."""
+    return spellings(text), meanings(text)
 
 
 class FieldNames:
@@ -152,7 +123,7 @@ class FieldNames:
     """
 
     def __init__(self, schema: AnswerSchema) -> None:
-        self._schema = schema
+        self._schema, self._fields = schema, field_paths(schema)
         self._path_of = lru_cache(maxsize=1000)(self._find)
         self.found: dict[str, str] = {}
 
@@ -165,24 +136,21 @@ class FieldNames:
         names = self._schema.names
         if not names or names.issuperset(record):
             return record
-        least = MEANT if names.isdisjoint(record) else SAME
+        least = 1 if names.isdisjoint(record) else SAME
         renamed: dict[str, Any] = {}
         found: dict[str, str] = {}
-        paths: dict[tuple[str, ...], str | None]
         for key, value in record.items():
-            inner = value if isinstance(value, dict) and key not in names else {}
-            paths = {(key, name): self._path_of(f"{key} {name}", least) for name in inner}
-            if not any(paths.values()):
-                is_known = inner or key in names
-                paths = {(key,): None if is_known else self._path_of(key, least)}
-            for place, path in paths.items():
-                part = value if len(place) == 1 else inner[place[1]]
-                is_taken = path is not None and path.partition(".")[0].removesuffix("[]") in record
-                if path is None or is_taken or path in found.values():
+            parts: dict[tuple[str, ...], Any] = {(key,): value}
+            if key not in names and isinstance(value, dict) and value:
+                parts = {(key, name): part for name, part in value.items()}
+            for place, part in parts.items():
+                path = None if key in names else self._path_of(" ".join(place), least)
+                to = path.removesuffix("[]").split(".") if path else [key]
+                if path is None or to[0] in record or path in found.values():
                     put(renamed, place, part)
                 else:
                     found[".".join(place)] = path
-                    put(renamed, path.removesuffix("[]").split("."), part)
+                    put(renamed, to, part)
         self.found |= found
         return renamed if found else record
 
@@ -196,15 +164,7 @@ class FieldNames:
         ]
         return [Message("keys of answers read as fields: {columns}", columns=joined(pairs))]
 
-    @cached_property
-    def _targets(self) -> tuple[list[FieldPath], TargetFields]:
-        """The fields, which hardly any run has to be searched for."""
-        paths = field_paths(self._schema)
-        return paths, TargetFields(paths)
-
-    def _find(self, key: str, least: float) -> str | None:
+    def _find(self, key: str, least: int) -> str | None:
         """Return the one field that a key is or means, if it is at least as like as that."""
-        paths, fields = self._targets
-        best = max(fields.like(key), default=(0.0, 0))
-        path = paths[best[1]].path if best[0] >= least else None
-        return None if path is None or "[]." in path else path
+        best = max(self._fields, key=lambda field: likeness(key, field))
+        return best.path if likeness(key, best) >= least and "[]." not in best.path else None

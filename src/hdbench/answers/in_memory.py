@@ -12,7 +12,7 @@ from hdbench.answers.cells import cell_of
 from hdbench.errors import HdbenchError
 
 _MEDIA = ("Image", "Audio", "Video", "Pdf")
-"""Columns of a `datasets.Dataset` that are no answers."""
+"""Types of columns of a `datasets.Dataset` that are no answers."""
 
 Entry = dict[str, Any]
 """An id and an answer, as `EntryReader` reads it."""
@@ -38,23 +38,30 @@ def entries(values: Any, *, content: str = "prediction") -> Iterator[Entry]:
     if _is(values, "pandas", "Series"):
         values = values.to_dict()
     if _is(values, "pandas", "DataFrame"):
-        yield from _of_pandas(values)
+        values = _of_pandas(values)
     elif _is(values, "polars", "DataFrame"):
-        yield from values.to_dicts()
+        values = values.to_dicts()
     elif _is(values, "datasets", "Dataset"):
-        yield from _of_dataset(values)
+        features = values.features.items()
+        media = [name for name, kind in features if type(kind).__name__ in _MEDIA]
+        values = values.remove_columns(media)
     elif isinstance(values, Mapping):
-        yield from (_entry(item, answer, content) for item, answer in values.items())
-    elif isinstance(values, Iterable) and not isinstance(values, str | bytes):
-        for value in values:
-            if isinstance(value, Mapping):
-                yield dict(value)
-            elif isinstance(value, tuple | list) and len(value) == 2:  # noqa: PLR2004
-                yield _entry(value[0], value[1], content)
-            else:
-                raise _unusable(value)
-    else:
-        raise _unusable(values)
+        values = values.items()
+    elif isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        values = [values]
+    for value in values:
+        if isinstance(value, Mapping):
+            yield dict(value)
+        elif isinstance(value, tuple | list) and len(value) == 2:  # noqa: PLR2004
+            item, answer = value
+            item_id = str(item) if isinstance(item, int) else item
+            yield {"id": item_id, ("text" if isinstance(answer, str) else content): answer}
+        else:
+            raise HdbenchError(
+                "{value}: give a path, a DataFrame, a Dataset, a list of dictionaries with an id "
+                "or of pairs, or a dictionary of ids and answers",
+                value=_short(value),
+            )
 
 
 def write_entries(path: Path, written: Iterable[Entry]) -> None:
@@ -74,29 +81,13 @@ def as_json(value: Any) -> str:
     Raises:
         HdbenchError: there is something in it that JSON cannot hold.
     """
-    try:
-        return _encode(value)
-    except ValueError:  # a NaN somewhere inside
-        return _encode(_plain(value))
+    return json.dumps(_plain(value))
 
 
 def _is(value: Any, package: str, name: str) -> bool:
     """Return whether a value is of a class of a package, which is not imported for that."""
     module = sys.modules.get(package)
     return module is not None and isinstance(value, getattr(module, name))
-
-
-def _unusable(value: Any) -> HdbenchError:
-    return HdbenchError(
-        "{value}: give a path, a DataFrame, a Dataset, a list of dictionaries with an id or of "
-        "pairs, or a dictionary of ids and answers",
-        value=_short(value),
-    )
-
-
-def _entry(item: Any, answer: Any, content: str) -> Entry:
-    item_id = str(item) if isinstance(item, int) else item
-    return {"id": item_id, ("text" if isinstance(answer, str) else content): answer}
 
 
 def _of_pandas(frame: Any) -> Iterator[Entry]:
@@ -111,27 +102,20 @@ def _of_pandas(frame: Any) -> Iterator[Entry]:
         yield {str(name): value for name, value in row.items()}
 
 
-def _of_dataset(dataset: Any) -> Iterator[Entry]:
-    media = [name for name, kind in dataset.features.items() if type(kind).__name__ in _MEDIA]
-    yield from dataset.remove_columns(media)
-
-
 def _plain(value: Any) -> Any:
     """Return what JSON can hold in the place of a value of numpy, pandas or the calendar."""
     if isinstance(value, dict):
         return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]
-    if isinstance(value, str | int | None) or (isinstance(value, float) and math.isfinite(value)):
-        return value
     if hasattr(value, "tolist"):  # an array or a number of numpy
         return _plain(value.tolist())
-    if type(value).__name__ in ("NAType", "NaTType") or (
-        isinstance(value, float) and math.isnan(value)
-    ):
+    if type(value).__name__ in ("NAType", "NaTType") or value != value:  # noqa: PLR0124  not a number
         return None
     if isinstance(value, datetime.date):  # also with a time
         return cell_of(value)
+    if isinstance(value, str | int | float | None) and value not in (math.inf, -math.inf):
+        return value
     raise HdbenchError(
         "{value}: a {type} cannot be an answer: leave its column out, or make it text or numbers",
         value=_short(value),
@@ -142,6 +126,3 @@ def _plain(value: Any) -> Any:
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:80]}…"  # noqa: PLR2004
-
-
-_encode = json.JSONEncoder(allow_nan=False, default=_plain).encode

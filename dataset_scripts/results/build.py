@@ -31,7 +31,7 @@ from hdbench.common.files import bytes_in, file_in, file_sha256, read_errors
 from hdbench.common.jsonio import MAX_LINE, UNIQUE, parse_json, parse_line, write_json
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.run_info import RunInfo
+from hdbench.evaluation.run import RunInfo
 
 HERE = Path(__file__).parent
 

@@ -13,7 +13,7 @@ from helpers.raw_results import REVISION, SCRIPT, TESTS, TOP, packed, raw_files
 
 from hdbench.benchmarks.building.builder import build_results
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.run_info import read_run_info
+from hdbench.evaluation.run import read_run_info
 
 CARD = {"author": {"last_name": "Noether"}}
 TEXT = json.dumps(CARD)

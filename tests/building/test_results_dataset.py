@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hdbench.benchmarks.building.builder import build_results
 from hdbench.benchmarks.building.recipe import find_recipe, read_registry
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.run_info import Prompt, RunInfo, read_run_info
+from hdbench.evaluation.run import Prompt, RunInfo, read_run_info
 
 pytestmark = pytest.mark.nightly
 

@@ -9,7 +9,7 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.checks import Checks
 from hdbench.evaluation.items import ScoreCollector
-from hdbench.evaluation.warning_texts import in_language
+from hdbench.evaluation.parts import in_language
 from hdbench.scoring import make_metric
 
 SCHEMA = AnswerSchema(

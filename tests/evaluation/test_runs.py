@@ -12,7 +12,8 @@ from hdbench.collections.trust.runs import opened_run
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.items import score_items
 from hdbench.evaluation.parts import ScoredDataset
-from hdbench.evaluation.result_file import is_result, write_results
+from hdbench.evaluation.result_file import write_results
+from hdbench.evaluation.run import is_result
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings
 from hdbench.scoring import make_metric

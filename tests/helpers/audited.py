@@ -2,7 +2,7 @@
 
 from hdbench.answers.answer import Answer
 from hdbench.evaluation.items import score_items
-from hdbench.evaluation.run_info import RunInfo
+from hdbench.evaluation.run import RunInfo
 from hdbench.scoring.letters_f1 import LettersF1
 from hdbench.scoring.record_f1 import RecordF1
 from hdbench.scoring.zettel_f1 import ZettelF1

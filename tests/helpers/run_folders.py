@@ -2,7 +2,7 @@
 
 import json
 
-from hdbench.evaluation.run_info import RunInfo
+from hdbench.evaluation.run import RunInfo
 
 SPEC = {
     "name": "cards",

@@ -6,7 +6,7 @@ import pytest
 from models.faulty_server import FaultyServer, Response, completion
 from models.scripted import Scripted
 
-from hdbench.evaluation.run_info import read_run_info
+from hdbench.evaluation.run import read_run_info
 from hdbench.models.backend import Question, Reply
 from hdbench.models.run import Price, run_model
 

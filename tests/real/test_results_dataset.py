@@ -10,7 +10,7 @@ from helpers.raw_results import SCRIPT, packed, raw_files
 from helpers.results import flat_of
 
 from hdbench.benchmarks.model_facts import read_model_facts
-from hdbench.evaluation.run_info import read_run_info
+from hdbench.evaluation.run import read_run_info
 
 pytestmark = pytest.mark.nightly
 

@@ -10,7 +10,7 @@ from hdbench.api import score
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.parts import AmountUsed
 from hdbench.evaluation.result_file import read_result, write_results
-from hdbench.evaluation.run_info import read_run_info
+from hdbench.evaluation.run import read_run_info
 from hdbench.evaluation.verify import verify
 
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from hdbench.evaluation.run_info import run_name
+from hdbench.evaluation.run import run_name
 
 
 @pytest.mark.parametrize(

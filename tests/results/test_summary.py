@@ -5,7 +5,7 @@ import pytest
 from hdbench.answers.answer import Answer
 from hdbench.evaluation.items import score_items
 from hdbench.evaluation.parts import ScoredDataset
-from hdbench.evaluation.summary import ResultSummary
+from hdbench.evaluation.sentences import lead, reading, work
 from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.metric import EFFORT
 
@@ -22,8 +22,7 @@ def result_of(metric, pairs, **dataset):
 
 
 def sentences(result, language="en"):
-    summary = ResultSummary(result, language)
-    return " ".join(filter(None, (summary.work, summary.lost, summary.score)))
+    return " ".join(lead(result, language))
 
 
 def effort_of(name, answer, truth, **options):
@@ -110,7 +109,7 @@ def test_the_lead_has_its_interval_only_with_enough_items():
     ends = right.effort.interval
     assert ends.low == 0
     assert ends.high == pytest.approx(3 * (1 - 0.025 ** (1 / 20)), abs=0.02)
-    assert ResultSummary(right).work.startswith(
+    assert work(right).startswith(
         "20 of 20 items need no correction; on average 0.00 of 3 fields per item are wrong (0.00 "
     )
 
@@ -141,13 +140,13 @@ def test_transcriptions_say_what_their_errors_are():
         (Answer(answer, id=str(n)), metric.prepare(truth))
         for n, (answer, truth) in enumerate(pairs)
     ]
-    said = ResultSummary(score_items(metric, items, details=True)).reading
+    said = reading(score_items(metric, items, details=True))
     # WER (2 + 1 + 2) / 8, without order (0 + 1 + 2) / 8.
     assert said == (
         "40% of the word errors are words in another order, 60% wrong words. "
         "1 item failed, with as many errors as characters or more. "
         "Of 4 watched characters, 75% were kept. Of 4 ſ, 25% were written as s."
     )
-    assert ResultSummary(score_items(metric, items[:1])).reading.startswith("100% of")
+    assert reading(score_items(metric, items[:1])).startswith("100% of")
     right = [(Answer({"text": "a"}, id="a"), metric.prepare({"text": "a"}))]
-    assert ResultSummary(score_items(metric, right)).reading == ""
+    assert reading(score_items(metric, right)) == ""

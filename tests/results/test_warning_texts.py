@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hdbench.evaluation.warning_texts import _TEXTS as TEXTS
-from hdbench.evaluation.warning_texts import in_words
+from hdbench.evaluation.parts import _TEXTS as TEXTS
+from hdbench.evaluation.parts import in_words
 
 
 def places(text):

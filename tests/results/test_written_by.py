@@ -8,7 +8,7 @@ from helpers.run_folders import RIGHT, write_cards, write_run
 from hdbench.api import read_result, score
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.result_file import write_results
-from hdbench.evaluation.run_info import read_run_info
+from hdbench.evaluation.run import read_run_info
 
 
 @pytest.fixture

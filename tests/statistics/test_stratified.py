@@ -11,7 +11,7 @@ from hdbench.benchmarks.sample import Sample, weighed
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.items import score_items
 from hdbench.evaluation.parts import ScoredDataset
-from hdbench.evaluation.summary import ResultSummary
+from hdbench.evaluation.sentences import estimated
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
 from hdbench.statistics.bootstrap import METHOD, WITHIN_STRATA, bootstrap, tables
@@ -87,7 +87,7 @@ def test_rates_are_of_the_whole_and_counts_of_the_sample():
     assert figures["f1_micro"] == run.rates["f1_micro"]
     assert figures["items"] == 4
     assert run.estimated == ("estimated for the whole of 1,000 items from a stratified sample of 4")
-    assert ResultSummary(run, "de").estimated == (
+    assert estimated(run, "de") == (
         "geschätzt für das Ganze von 1.000 Einträgen aus einer geschichteten Stichprobe von 4"
     )
 

@@ -9,7 +9,7 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.collections.trust.fields import fields_of, texts_of, value_of
 from hdbench.collections.trust.runs import PlannedRun, opened_run, opened_runs
-from hdbench.evaluation.result_file import answers_sha256
+from hdbench.evaluation.run import answers_sha256
 
 NESTED = AnswerSchema(
     {

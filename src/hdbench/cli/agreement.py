@@ -15,7 +15,7 @@ from hdbench.common.display.terminal import print_table
 from hdbench.common.jsonio import write_json
 from hdbench.common.texts import current_language
 from hdbench.errors import HdbenchError, Message
-from hdbench.evaluation.warning_texts import in_words, people_in_words
+from hdbench.evaluation.parts import in_words, people_in_words
 from hdbench.statistics.agreement import MAX_DIFFERENT, MIN_DOUBLE
 
 

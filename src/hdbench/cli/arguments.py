@@ -47,7 +47,7 @@ from hdbench.benchmarks.spec import DESCRIPTION, full_name, is_name
 from hdbench.common.bounds import MAX_UNPACKED
 from hdbench.common.jsonio import UNIQUE, json_reason, parse_json
 from hdbench.errors import HdbenchError, Message
-from hdbench.evaluation.run_info import is_run, read_run_info
+from hdbench.evaluation.run import is_run, read_run_info
 
 DEFAULT_OUT = Path("hdb")
 JsonOut = Annotated[Path | None, typer.Option("--json", metavar="OUT")]

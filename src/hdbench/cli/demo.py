@@ -17,11 +17,9 @@ from hdbench.benchmarks.spec import read_spec, recipe_names
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.result_tables import print_result
 from hdbench.cli.terminal import localized
-from hdbench.common.texts import current_language
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.parts import NOT_READ
-from hdbench.evaluation.run_answers import RunAnswers
-from hdbench.evaluation.summary import ResultSummary
+from hdbench.evaluation.run import RunAnswers
 
 
 def command(name: Annotated[str, typer.Argument(metavar="BENCHMARK")] = "zettelkatalog") -> None:
@@ -68,7 +66,7 @@ def command(name: Annotated[str, typer.Argument(metavar="BENCHMARK")] = "zettelk
     # The same figures, with the benchmark and its ids.
     result = score(dataset, example).replaced(reading=NOT_READ)
     title = localized("{name} (sample), {protocol}", name=dataset, protocol=computed["protocol"])
-    print_result(console, title, ResultSummary(result, current_language()))
+    print_result(console, title, result)
     hdbench = _command()
     another = next(
         recipe_name

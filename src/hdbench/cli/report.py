@@ -11,7 +11,7 @@ from hdbench.cli.leaderboard import known_facts
 from hdbench.cli.terminal import say, say_notes
 from hdbench.common.texts import current_language
 from hdbench.errors import HdbenchError, escaped
-from hdbench.evaluation.run_info import is_run
+from hdbench.evaluation.run import is_run
 from hdbench.evaluation.runs import run_folders
 from hdbench.evaluation.score import Settings
 from hdbench.report.folder import write_report

@@ -18,8 +18,17 @@ from hdbench.common.display.terminal import MAX_NOTE, print_table, printable
 from hdbench.common.texts import current_language, translated
 from hdbench.errors import Message
 from hdbench.evaluation.by_column import ByColumn
+from hdbench.evaluation.parts import in_words
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.summary import ResultSummary
+from hdbench.evaluation.sentences import (
+    estimated,
+    lead,
+    notes,
+    people,
+    people_means,
+    resources,
+    warnings,
+)
 from hdbench.evaluation.tables import (
     differences_table,
     equal_table,
@@ -28,7 +37,6 @@ from hdbench.evaluation.tables import (
     violations_table,
     worst_table,
 )
-from hdbench.evaluation.warning_texts import in_words
 
 MAX_FIELDS = 40
 """Maximum rows of the table of fields: a model can invent any number of fields."""
@@ -60,24 +68,22 @@ _READ: tuple[Status, ...] = ("unwrapped", "repaired", "truncated")
 """The statuses of answered items that were not clean."""
 
 
-def print_result(
-    console: Console, title: str, summary: ResultSummary, *, details: bool = False
-) -> None:
+def print_result(console: Console, title: str, result: Result, *, details: bool = False) -> None:
     """Print a result: its work and figures with their coverage, what to check, fields, worst items.
 
     Args:
         console: the terminal.
         title: what was scored.
-        summary: the result's summary in the current language.
+        result: the result.
         details: print all warnings, and list the items whose answers were not clean.
     """
-    result = summary.result
+    language = current_language()
     console.print(printable(title, MAX_NOTE), style="bold")
-    first = (summary.work, summary.lost, summary.score, summary.reading)
-    for line in (" ".join(filter(None, first)), summary.resources, summary.estimated):
+    first = " ".join(lead(result, language))
+    for line in (first, resources(result, language), estimated(result, language)):
         if line:
             print_line(console, line)
-    print_table(console, summary.table.without(["direction"]), summary.language)
+    print_table(console, result.figures_table.without(["direction"]), language)
     direction = "higher is better" if result.higher_is_better else "lower is better"
     line = localized(
         "primary metric: {headline}, {direction}",
@@ -85,7 +91,7 @@ def print_result(
         direction=Message(direction),
     )
     console.print(line, markup=False)
-    console.print(_coverage(summary))
+    console.print(_coverage(result, language))
     if result.strict_headline is not None:
         line = localized(
             "if only valid JSON counted: {headline} {strictly:.4f} instead of {value:.4f}",
@@ -94,18 +100,18 @@ def print_result(
             value=result.value,
         )
         console.print(line)
-    if summary.people is not None:
-        print_line(console, f"{summary.people}. {summary.people_means}")
-    for note in summary.notes:
+    if said := people(result, language):
+        print_line(console, f"{said}. {people_means(language)}")
+    for note in notes(result, language):
         print_marked(console, "note: ", note.text, style="")
-    warnings = summary.gravest_warnings
-    most = len(warnings) if details else GRAVEST
-    for warning in warnings[:most]:
+    gravest = warnings(result, language, gravest=True)
+    most = len(gravest) if details else GRAVEST
+    for warning in gravest[:most]:
         print_marked(console, "warning: ", warning.text)
-    if len(warnings) > most:
-        more = localized("{count} more: --details", count=len(warnings) - most)
+    if len(gravest) > most:
+        more = localized("{count} more: --details", count=len(gravest) - most)
         console.print(Text(more, "bold yellow"))
-    _print(console, violations_table(summary.violations), MAX_VIOLATIONS)
+    _print(console, violations_table(result.violations), MAX_VIOLATIONS)
     # Fields of the ground truth come first: a model can invent any number of others.
     rates = sorted(result.field_rates().items(), key=lambda field: _is_invented(field[1]))
     _print(
@@ -131,7 +137,7 @@ def print_under(console: Console, results: Mapping[str, Result]) -> None:
     rows = [
         {"figure": figure.name, first: figure.value}
         | {name: other.rates.get(figure.name) for name, other in others}
-        for figure in ResultSummary(result).figures
+        for figure in result.rated_figures
     ]
     _print(
         console,
@@ -167,14 +173,13 @@ def _print(console: Console, table: Table, most: int | None = None) -> None:
         print_table(console, table, current_language(), most=most)
 
 
-def _coverage(summary: ResultSummary) -> Text:
-    result = summary.result
-    parts = _answered(summary.coverage)
+def _coverage(result: Result, language: str) -> Text:
+    parts = _answered(result.coverage)
     text = Text(localized("{count} items: {parts}", count=len(result.ids), parts=parts))
-    if summary.no_intervals is not None:
-        text.append("\n" + shown(summary.no_intervals), style="yellow")
+    if result.intervals.why is not None:
+        text.append("\n" + shown(translated(result.intervals.why, language)), style="yellow")
     for name, reason in result.intervals.without.items():
-        text.append(f"\n{name}: {shown(translated(reason, summary.language))}")
+        text.append(f"\n{name}: {shown(translated(reason, language))}")
     ways = [f"{result.status[name]} {localized(name)}" for name in _READ if result.status[name]]
     if ways:
         text.append("\n" + localized("of the answered, {parts}", parts=", ".join(ways)))

@@ -13,7 +13,7 @@ from hdbench.cli.terminal import say, say_error, shown
 from hdbench.common.extras import needed
 from hdbench.common.files import not_opened
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.run_info import part_folder
+from hdbench.evaluation.run import part_folder
 from hdbench.models.backend import Asked
 from hdbench.models.items import Choice, named_ids, of_benchmark, own_images, part_of
 from hdbench.models.run import Price, RunOutcome, RunPlan, run_name

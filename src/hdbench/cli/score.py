@@ -31,7 +31,6 @@ from hdbench.cli.result_tables import (
     print_result,
     print_under,
 )
-from hdbench.common.texts import current_language
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.by_column import ByColumn, by_column
 from hdbench.evaluation.by_identifier import ScoringByIdentifier, read_scoring_authorities
@@ -39,7 +38,6 @@ from hdbench.evaluation.result import Result
 from hdbench.evaluation.result_file import write_records
 from hdbench.evaluation.runs import recognized_in
 from hdbench.evaluation.score import Settings, score_under, with_names
-from hdbench.evaluation.summary import ResultSummary
 
 
 def command(
@@ -138,8 +136,7 @@ def _print(
         prefix = "" if model is None else f"{model}: "
         dataset, scored_by = result.dataset, result.metric.protocol
         title = f"{prefix}{dataset.benchmark} {dataset.dataset_version}, {scored_by}"
-        summary = ResultSummary(result, current_language())
-        print_result(Console(), title, summary, details=details)
+        print_result(Console(), title, result, details=details)
         if len(under) > 1:
             print_under(Console(), {name: by_model[model] for name, by_model in under.items()})
         if model in groups:

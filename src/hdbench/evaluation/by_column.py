@@ -9,8 +9,8 @@ from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.display.table import Column, Table
 from hdbench.common.grouping import grouped
 from hdbench.errors import HdbenchError, Message, escaped
+from hdbench.evaluation.parts import WarningText, in_words, message
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.warning_texts import WarningText, in_words, message
 from hdbench.scoring.metric import judging_figure
 from hdbench.statistics.bootstrap import MIN_ITEMS, Differences, Interval, intervals, tables
 from hdbench.statistics.failures import figure_without_failures, on_common_items

@@ -14,8 +14,8 @@ from hdbench.answers.schema import Violation
 from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError, escaped
 from hdbench.evaluation.items import ScoredItem
+from hdbench.evaluation.parts import RunWarning, WarningText, message
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.warning_texts import RunWarning, WarningText, message
 from hdbench.scoring.letters_f1 import read_name
 from hdbench.scoring.metric import FieldMatch, Metric
 

@@ -8,7 +8,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
-from pydantic import ConfigDict, Field, StringConstraints, model_validator
+from pydantic import ConfigDict, Field, StringConstraints, field_serializer, model_validator
 
 from hdbench.answers.answer import KINDS, LOST, OTHER_FORMATS, STATUSES, Kind, Status
 from hdbench.benchmarks.benchmark import Benchmark, NoBenchmarkError, load_benchmark
@@ -24,11 +24,16 @@ from hdbench.evaluation.parts import (
     NOT_READ,
     AmountUsed,
     AnswersRead,
+    RatedFigure,
     ResultPart,
+    RunWarning,
     ScoredFile,
     Versions,
+    gravest_first,
+    in_language,
     installed_versions,
     item_set,
+    message,
     own_drafts,
     signature,
 )
@@ -46,8 +51,7 @@ from hdbench.evaluation.result_file_checks import (
     Strata,
     Weights,
 )
-from hdbench.evaluation.run_info import NO_RUN, RunInfo
-from hdbench.evaluation.warning_texts import RunWarning, gravest_first, in_language, message
+from hdbench.evaluation.run import NO_RUN, RunInfo
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import (
     INDEX,
@@ -57,6 +61,7 @@ from hdbench.scoring.metric import (
     Outcome,
     figure_of,
     higher_is_better,
+    judging_figure,
 )
 
 if TYPE_CHECKING:
@@ -149,6 +154,19 @@ class Result(ResultPart):
             raise unfit("no figures follow from its statistics: {why}", why=error) from error
         return self
 
+    @field_serializer("metric")
+    def _rules_of(self, metric: Metric) -> dict[str, Any]:
+        return {
+            "name": metric.name,
+            "rules": metric.rules,
+            "protocol": metric.protocol,
+            "options": dict(metric.options),
+        }
+
+    @field_serializer("statistics")
+    def _without_zeros(self, columns: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: column for name, column in columns.items() if any(column)}
+
     def replaced(self, **changes: Any) -> "Result":
         """Return the same result with other values of some attributes, which are not checked."""
         own = {name: getattr(self, name) for name in type(self).model_fields}
@@ -198,6 +216,43 @@ class Result(ResultPart):
         figure = self.metric.item_figure
         figures = {figure: [item[figure] for item in self.per_item]} if self.per_item else {}
         return items_table(self.ids, self.statuses, self.statistics, figures)
+
+    def rated(self, name: str) -> RatedFigure:
+        """Return a rate with its interval."""
+        return RatedFigure(
+            name,
+            self.rates[name],
+            self.intervals.figures.get(name),
+            self.intervals.item_ranges.get(name),
+            higher_is_better(self.metric, name),
+        )
+
+    @property
+    def rated_figures(self) -> list[RatedFigure]:
+        """The rates that have a value, as first pages have them, the headline first."""
+        names = [
+            figure.name
+            for figure in self.metric.figures
+            if figure.is_rate
+            and (figure.in_short or figure.name == self.headline)
+            and self.rates.get(figure.name) is not None
+        ]
+        return [self.rated(name) for name in sorted(names, key=lambda name: name != self.headline)]
+
+    @property
+    def judging(self) -> RatedFigure | None:
+        """The figure by which runs are compared, if that is not the headline."""
+        name = judging_figure(self.metric, self.headline)
+        if name == self.headline or self.rates.get(name) is None:
+            return None
+        return self.rated(name)
+
+    @property
+    def figures_table(self) -> "Table":
+        """A row for each of `rated_figures`, with its interval or its range over single items."""
+        from hdbench.evaluation.tables import figures_table  # noqa: PLC0415  see above
+
+        return figures_table(self.rated_figures, of_items=self.intervals.why is not None)
 
     @property
     def fields(self) -> "Table":
@@ -704,8 +759,22 @@ class Result(ResultPart):
     @cached_property
     def figures(self) -> dict[str, Any]:
         """The rates, and how many items there are, answered, unanswered and unparsable."""
-        coverage = {"items": len(self.ids), "answered": self.answered}
-        return self.rates | coverage | {str(status): self.status[status] for status in LOST}
+        return self.rates | {"items": len(self.ids)} | self.coverage
+
+    @property
+    def coverage(self) -> dict[str, int]:
+        """The number of items that were answered, unanswered and unparsable."""
+        return {"answered": self.answered, **{status: self.status[status] for status in LOST}}
+
+    @property
+    def violations(self) -> list[tuple[str, str, int]]:
+        """Field, rule and number of answers that break the schema, the most frequent first."""
+        rows = [
+            (field, rule, count)
+            for field, rules in self.reading.schema_violations.items()
+            for rule, count in rules.items()
+        ]
+        return sorted(rows, key=itemgetter(2), reverse=True)
 
     @cached_property
     def _strict_rates(self) -> dict[str, Any]:

@@ -1,74 +1,22 @@
 """A result as a JSON record, written and read back: everything its figures follow from."""
 
-import hashlib
 import json
-import mmap
-import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from hdbench.answers.json_files import is_one_object
-from hdbench.answers.members import Folder
 from hdbench.common.bounds import MAX_RESULT
-from hdbench.common.files import file_sha256, read_errors, utf8_text
+from hdbench.common.files import read_errors, utf8_text
 from hdbench.common.jsonio import parse_file
 from hdbench.common.validation import check_written_by, validate
 from hdbench.common.writing import whole_file
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.run_info import run_name, run_parts
+from hdbench.evaluation.run import run_name
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import Metric
-
-_RESULT_KEYS = (b'"protocol"', b'"signature"', b'"unanswered"', b'"unparsable"')
-"""Keys of every result that `hdbench score` writes; several results are in a list under `runs`."""
-
-
-def is_result(path: Path) -> bool:
-    """Tell whether a file is a result of `hdbench score`, or several, rather than answers.
-
-    Answers may be large, and are not parsed for it: their first line tells them from a result, or
-    else the file is searched for the keys that every result has. A file that cannot be read is not
-    a result.
-    """
-    if not path.is_file():  # a pipe or device might never end
-        return False
-    try:
-        with path.open("rb") as file:
-            if not is_one_object(file):
-                return False
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as raw:
-                return all(raw.find(key) >= 0 for key in _RESULT_KEYS)
-    except OSError:
-        return False
-
-
-def answers_sha256(path: Path) -> str:
-    """Return the sha256 of the file of answers, or of what `sha256sum` prints for a folder's files.
-
-    For a folder, it covers the files that are read, by name: `sha256sum *.json | sha256sum`; of a
-    run in parts, those of each part.
-
-    Raises:
-        HdbenchError: it cannot be read, or is a folder with a symbolic link.
-    """
-    with read_errors(path):
-        if not path.is_dir():
-            return file_sha256(path)
-        digest = hashlib.sha256()
-        inner = [
-            f"{part.folder.name}/{name}"
-            for part in run_parts(path)
-            if part.exists
-            for name in Folder(part.folder).names
-        ]
-        for name in inner or Folder(path).names:
-            line = f"{file_sha256(path / name)}  ".encode() + os.fsencode(name)
-            # A line break in a name would turn one file into two.
-            digest.update(line.replace(b"\\", b"\\\\").replace(b"\n", b"\\n") + b"\n")
-        return digest.hexdigest()
 
 
 def given_options(metric: Metric, own: Metric | None = None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, PlainSerializer, PlainValidator, ValidationInfo
+from pydantic import AfterValidator, PlainValidator, ValidationInfo
 
 from hdbench.about import __version__
 from hdbench.answers.answer import KINDS, STATUSES, Kind, Status
@@ -62,16 +62,6 @@ def _metric_of(value: Any) -> Metric:
         return make_metric(written.name, written.protocol, **options)
     except HdbenchError as error:
         raise unfit("{why}", why=str(error)[:MAX_WHY]) from error
-
-
-def _rules_of(metric: Metric) -> dict[str, Any]:
-    """Return how a file names a metric."""
-    return {
-        "name": metric.name,
-        "rules": metric.rules,
-        "protocol": metric.protocol,
-        "options": dict(metric.options),
-    }
 
 
 def _check_choices(given: Iterable[Any], choices: Sequence[str]) -> None:
@@ -145,10 +135,6 @@ def _columns_of(columns: Any, info: ValidationInfo) -> dict[str, list[float]]:
     if metric is None or ids is None:
         return columns
     return dict.fromkeys(metric.statistics, [0.0] * len(ids)) | columns
-
-
-def _without_zeros(columns: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: column for name, column in columns.items() if any(column)}
 
 
 def _statistics_of_items(by_item: Any, info: ValidationInfo) -> dict[str, dict[str, float]]:
@@ -252,14 +238,12 @@ def _is_json(value: Any) -> bool:
     return True
 
 
-MetricOfFile = Annotated[Metric, PlainValidator(_metric_of), PlainSerializer(_rules_of)]
+MetricOfFile = Annotated[Metric, PlainValidator(_metric_of)]
 DatasetOfFile = Annotated[ScoredDataset, AfterValidator(_ranked_by_a_rate)]
 Ids = Annotated[list[str], PlainValidator(_ids_of)]
 Statuses = Annotated[list[Status], PlainValidator(_statuses_of)]
 Kinds = Annotated[dict[str, Kind], PlainValidator(_kinds_of)]
-Columns = Annotated[
-    Mapping[str, Sequence[float]], PlainValidator(_columns_of), PlainSerializer(_without_zeros)
-]
+Columns = Annotated[Mapping[str, Sequence[float]], PlainValidator(_columns_of)]
 StatisticsOfItems = Annotated[
     Mapping[str, Mapping[str, float]], PlainValidator(_statistics_of_items)
 ]

@@ -14,10 +14,11 @@ from hdbench.benchmarks.benchmark import NoBenchmarkError, load_benchmark
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.result_file import is_result, read_results
-from hdbench.evaluation.run_info import (
+from hdbench.evaluation.result_file import read_results
+from hdbench.evaluation.run import (
     Named,
     distinct_names,
+    is_result,
     is_run,
     read_run_info,
     run_name,

@@ -22,14 +22,13 @@ from hdbench.evaluation.parts import (
     AmountUsed,
     AnswersRead,
     DraftedItems,
+    RunWarning,
     ScoredDataset,
     ScoredFile,
+    id_messages,
 )
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.result_file import answers_sha256
-from hdbench.evaluation.run_answers import RunAnswers
-from hdbench.evaluation.run_info import subset_in_words
-from hdbench.evaluation.warning_texts import RunWarning, id_messages
+from hdbench.evaluation.run import RunAnswers, answers_sha256, subset_in_words
 from hdbench.scoring.metric import Metric
 from hdbench.scoring.text_equality import canonical_value
 

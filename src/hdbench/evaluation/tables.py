@@ -1,15 +1,15 @@
 """A result as tables: its figures, fields, items, errors, and the items that are worst."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from hdbench.answers.answer import LOST
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.spec import DESCRIPTION, full_name
-from hdbench.common.display.table import Column, Table, value_text
+from hdbench.common.display.table import INTERVAL, Column, Table, value_text
 from hdbench.errors import HdbenchError, Message
-from hdbench.evaluation.parts import ScoredDataset
+from hdbench.evaluation.parts import RatedFigure, ScoredDataset
 from hdbench.scoring.error_classes import ErrorClass
 from hdbench.scoring.metric import FieldMatch, Figure
 from hdbench.statistics.bootstrap import Interval
@@ -30,6 +30,33 @@ _SHORT = COUNTS | {"f1": "F1"}
 
 _OF_ITEM = ("f1", "fuzzy", "cer", "accuracy", *COUNTS)
 """The statistics of an item that are shown beside its errors."""
+
+
+def figures_table(figures: Iterable[RatedFigure], *, of_items: bool) -> Table:
+    """Return a row for each figure, with its interval or its range over single items.
+
+    Args:
+        figures: the figures.
+        of_items: whether these are ranges over single items.
+    """
+    rows = [
+        {"figure": figure.name, "value": figure.value, "direction": direction_of(figure)}
+        | {end: figure.ends and getattr(figure.ends, end) for end in ("low", "high")}
+        for figure in figures
+    ]
+    columns = [
+        Column("figure", "name", Message("figure")),
+        Column("value", "figure", Message("value"), ("low", "high")),
+        Column("direction", "word", Message("direction")),
+    ]
+    return Table(rows, columns, interval=Message("single items") if of_items else INTERVAL)
+
+
+def direction_of(figure: RatedFigure | Figure | None) -> str:
+    """Return the better direction of a figure; empty if it has none."""
+    if figure is None or figure.higher_is_better is None:
+        return ""
+    return Message("higher is better" if figure.higher_is_better else "lower is better")
 
 
 def figure_column(name: str, value: Any, ends: tuple[str, str] | None = None) -> Column:

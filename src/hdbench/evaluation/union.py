@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.parts import NO_FILE, AmountUsed, ScoredDataset
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.run_info import NO_RUN
+from hdbench.evaluation.run import NO_RUN
 from hdbench.scoring.metric import OUTCOMES, Outcome
 
 V = TypeVar("V")

@@ -17,7 +17,7 @@ from datatrove.utils.logging import logger
 from hdbench.common import processes
 from hdbench.common.texts import VARIABLE, current_language
 from hdbench.errors import HdbenchError, escaped, shortened
-from hdbench.evaluation.run_info import part_folder
+from hdbench.evaluation.run import part_folder
 from hdbench.models.items import part_of
 from hdbench.models.run import RunOutcome, RunPlan, read_outcome
 from hdbench.models.run_folder import is_locked, lock_of

@@ -14,7 +14,7 @@ from hdbench.common import pdf
 from hdbench.common.bounds import MAX_GROUP, MAX_IMAGE, MAX_WHOLE
 from hdbench.common.files import Entries, entries, read_text
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.run_info import FIRST, NAMED, OF_ALL, PART, PartInfo
+from hdbench.evaluation.run import FIRST, NAMED, OF_ALL, PART, PartInfo
 from hdbench.models.backend import IMAGES, Question, StoredImage
 
 ARCHIVES = (".tar", ".tar.gz", ".tgz", ".parquet")

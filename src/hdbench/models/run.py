@@ -19,7 +19,7 @@ from hdbench.common.extras import needed
 from hdbench.common.files import read_at_most, read_errors, utf8_text
 from hdbench.common.jsonio import read_jsonl
 from hdbench.errors import HdbenchError, Message, joined
-from hdbench.evaluation.run_info import TEXT_PROMPT, Prompt
+from hdbench.evaluation.run import TEXT_PROMPT, Prompt
 from hdbench.models.backend import CUT_OFF, EMPTY, Asked, Backend, Question, Reply, make_backend
 from hdbench.models.items import Archives, Choice
 from hdbench.models.model_files import model_name

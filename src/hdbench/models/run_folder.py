@@ -18,7 +18,7 @@ from hdbench.common.files import parents_of
 from hdbench.common.jsonio import UNIQUE, parse_json, raw_lines, write_json
 from hdbench.common.writing import append, write_whole
 from hdbench.errors import HdbenchError, Message, joined, write_reason
-from hdbench.evaluation.run_info import has_answers, read_run_info, run_parts, whole_run
+from hdbench.evaluation.run import has_answers, read_run_info, run_parts, whole_run
 
 MAX_SHOWN = 80
 """Maximum characters of a setting in a message."""

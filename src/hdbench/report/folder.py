@@ -17,7 +17,8 @@ from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.by_column import by_column
 from hdbench.evaluation.by_identifier import ScoringByIdentifier, read_scoring_authorities
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.result_file import is_result, write_records
+from hdbench.evaluation.result_file import write_records
+from hdbench.evaluation.run import is_result
 from hdbench.evaluation.runs import load_runs
 from hdbench.evaluation.score import Settings, score_loaded
 from hdbench.report.page import report_page

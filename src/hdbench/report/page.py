@@ -17,13 +17,13 @@ from hdbench.common.display.table import Drawn, Table
 from hdbench.common.pictures import WIDTH, ItemPicture, pictures
 from hdbench.common.texts import decimal, translated, written
 from hdbench.errors import HdbenchError
+from hdbench.evaluation import sentences
 from hdbench.evaluation.by_column import ByColumn
+from hdbench.evaluation.parts import in_words
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.result_file import given_options
-from hdbench.evaluation.run_info import RunInfo
-from hdbench.evaluation.summary import ResultSummary
+from hdbench.evaluation.run import RunInfo
 from hdbench.evaluation.tables import equal_table, violations_table
-from hdbench.evaluation.warning_texts import in_words
 from hdbench.report.examples import example_pictures
 from hdbench.report.items import BANDS, ItemView, cut, item_views
 from hdbench.report.rendering import TEXTS, render
@@ -117,7 +117,6 @@ def report_page(
     shown = every[:MAX_ITEMS]
     names = list(islice(_fields_with_errors(errors, shown), MAX_FIELDS))
     titles = benchmark.field_titles(language)
-    summary = ResultSummary(result, language, titles=titles)
     fields = _worst_first(result.fields)
     middle = typical_of([view.id for view in every])
     images = item_pictures(benchmark, [*middle, *(view.id for view in shown)])
@@ -135,11 +134,12 @@ def report_page(
         result=result,
         licence=benchmark.spec.licence,
         run=_run(result),
-        summary=summary,
+        sentences=sentences,
+        warnings=sentences.warnings(result, language, titles),
         reached=result.dataset.people,
         floor=floor and floor.rates[result.headline],
-        figures_table=_drawn(summary.table, language),
-        figure_drawings={"figure": ("drawn", _axis(0, 1, language), _marks(summary))},
+        figures_table=_drawn(result.figures_table, language),
+        figure_drawings={"figure": ("drawn", _axis(0, 1, language), _marks(result))},
         by=by,
         by_table=by and _drawn(by.table, language),
         by_drawings=by and _marks_of_groups(by, language),
@@ -150,8 +150,8 @@ def report_page(
         small_groups=in_words(**by.warning, language=language) if by and by.warning else None,
         no_interval=_no_interval(result.intervals, language),
         few=MIN_ITEMS,
-        violations=violations_table(summary.violations)[:MAX_FIELDS].drawn(language),
-        has_violations=bool(summary.violations),
+        violations=violations_table(result.violations)[:MAX_FIELDS].drawn(language),
+        has_violations=bool(result.violations),
         fields=fields and _drawn(fields[:MAX_FIELDS], language),
         field_drawings=_field_drawings(result, fields[:MAX_FIELDS], language),
         apart=_apart(fields, language),
@@ -203,9 +203,9 @@ def _axis(low: float, high: float, language: str) -> Markup:
     return Markup('<span class="ends">{}</span>').format(spans)
 
 
-def _marks(summary: ResultSummary) -> list[Markup]:
+def _marks(result: Result) -> list[Markup]:
     """Return a mark for each figure that can be drawn on a line from 0 to 1."""
-    people = summary.result.dataset.people
+    people = result.dataset.people
     return [
         mark(
             figure.value,
@@ -215,7 +215,7 @@ def _marks(summary: ResultSummary) -> list[Markup]:
         )
         if figure.is_share
         else Markup()
-        for figure in summary.figures
+        for figure in result.rated_figures
     ]
 
 

@@ -12,10 +12,11 @@ from hdbench.common.display.excel import HEAD, LEAD, TEXT, TITLE, Sheets, SheetV
 from hdbench.common.display.table import Column, Table, value_text
 from hdbench.common.texts import numbers_of, translated
 from hdbench.errors import Message
+from hdbench.evaluation import sentences
 from hdbench.evaluation.parts import NO_FILE
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.run_info import NO_RUN, subset_in_words
-from hdbench.evaluation.summary import ResultSummary, direction_of
+from hdbench.evaluation.run import NO_RUN, subset_in_words
+from hdbench.evaluation.tables import direction_of
 from hdbench.scoring.error_classes import ERROR_CLASSES
 from hdbench.scoring.metric import figure_of, figure_title
 from hdbench.statistics.bootstrap import Intervals, method_in_words
@@ -71,17 +72,14 @@ def _summary(
 ) -> Iterator[tuple[str, Sequence[SheetValue]]]:
     """Yield what was scored and how, every figure with its interval, and notes."""
     metric, rates, dataset = result.metric, result.rates, result.dataset
-    summary = ResultSummary(result, language, titles=titles)
     say = partial(_word, language=language)
     model = result.model or say("no model named")
     name = dataset.benchmark or metric.name
     yield TITLE, [f"{name}, {say(metric.protocol)}: {model}"]
-    for sentence in (
-        *(summary.work, summary.lost, summary.score, summary.reading),
-        summary.resources,
-    ):
-        if sentence:
-            yield LEAD, [sentence]
+    for sentence in sentences.lead(result, language):
+        yield LEAD, [sentence]
+    if resources := sentences.resources(result, language):
+        yield LEAD, [resources]
     subset = result.run.subset
     run = result.run.model_dump(exclude={"items", "own_images"}, exclude_none=True)
     chosen = {} if subset is None else {"subset": say(subset_in_words(subset))}
@@ -98,11 +96,11 @@ def _summary(
         },
         language,
     )
-    if summary.estimated:
-        yield TEXT, [say("rates"), summary.estimated]
-    if summary.people is not None:
-        yield TEXT, [say("people"), summary.people.partition(": ")[2]]
-        yield TEXT, ["", summary.people_means]
+    if estimated := sentences.estimated(result, language):
+        yield TEXT, [say("rates"), estimated]
+    if people := sentences.people(result, language):
+        yield TEXT, [say("people"), people.partition(": ")[2]]
+        yield TEXT, ["", sentences.people_means(language)]
     yield TEXT, []
     percent = numbers_of(language).written(f"{100 * intervals.level:g}%")
     level = say("single items") if intervals.why else percent
@@ -114,14 +112,14 @@ def _summary(
         title = figure_title(str(figure), language)
         yield look, [title, value, *ends, say(direction_of(figure_of(metric, str(figure))))]
     if intervals.why:
-        yield TEXT, [say("no intervals"), summary.no_intervals]
-    for name, reason in summary.without_interval.items():
+        yield TEXT, [say("no intervals"), translated(intervals.why, language)]
+    for name, reason in sentences.without_interval(result, language).items():
         yield TEXT, [figure_title(name, language), reason]
     yield TEXT, []
     yield HEAD, [say("coverage"), say("items")]
     status = {name: result.status[name] for name in STATUSES}
-    yield from _flat({"items": len(result.ids), **summary.coverage, "status": status}, language)
-    pairs = zip(result.warnings, summary.warnings, strict=True)
+    yield from _flat({"items": len(result.ids), **result.coverage, "status": status}, language)
+    pairs = zip(result.warnings, sentences.warnings(result, language, titles), strict=True)
     if result.per_item and "f1_form" in result.errors_by_class:
         yield (
             TEXT,
@@ -132,7 +130,7 @@ def _summary(
         )
     sections = {
         "warnings": [f"{warning.kind}: {text}" for warning, (text, _) in pairs],
-        "notes": [note.text for note in summary.notes],
+        "notes": [note.text for note in sentences.notes(result, language)],
     }
     for name, lines in sections.items():
         yield TEXT, []

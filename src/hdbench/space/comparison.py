@@ -18,7 +18,7 @@ from hdbench.common.jsonio import write_json
 from hdbench.common.texts import decimal, translated
 from hdbench.errors import HdbenchError, changed, escaped
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.run_info import read_run_info, run_name
+from hdbench.evaluation.run import read_run_info, run_name
 from hdbench.report.items import cut
 from hdbench.scoring.metric import figure_title, higher_is_better
 from hdbench.space.context import SpaceContext

@@ -13,7 +13,7 @@ from hdbench.benchmarks.model_facts import RESULTS
 from hdbench.benchmarks.spec import DESCRIPTION
 from hdbench.common.hub import one_line_errors
 from hdbench.errors import HdbenchError, changed
-from hdbench.evaluation.run_info import is_run
+from hdbench.evaluation.run import is_run
 
 PDFS = "*.pdf"
 """Files that are not fetched: thousands take gigabytes, and reports do without their pictures."""

@@ -10,9 +10,9 @@ from hdbench.common.display.marks import mark
 from hdbench.common.templates import html_templates
 from hdbench.common.texts import decimal, translated
 from hdbench.errors import changed
+from hdbench.evaluation import sentences
+from hdbench.evaluation.parts import in_language
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.summary import ResultSummary
-from hdbench.evaluation.warning_texts import in_language
 from hdbench.report.items import cut
 from hdbench.report.page import MAX_MESSAGE
 from hdbench.scoring.metric import figure_heading, figure_title
@@ -49,7 +49,8 @@ def summary(
         results=results,
         run=run,
         result=result,
-        summary=ResultSummary(result, language, titles=titles),
+        sentences=sentences,
+        warnings=sentences.warnings(result, language, titles, gravest=True),
         ends=partial(_ends, language=language),
         made=file.name == MADE,
         done=done,

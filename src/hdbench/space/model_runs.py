@@ -28,7 +28,7 @@ from hdbench.common.servers import ends
 from hdbench.common.texts import translated
 from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError, Message
-from hdbench.evaluation.run_info import OF_ALL, STOPPED
+from hdbench.evaluation.run import OF_ALL, STOPPED
 from hdbench.models.backend import Question
 from hdbench.models.items import of_benchmark
 from hdbench.models.run import PROMPT, read_prompt, run_name

@@ -30,8 +30,8 @@ from hdbench.common.texts import LANGUAGES, translated
 from hdbench.common.validation import Strict
 from hdbench.common.writing import make_folder, move, opened_file, refuse_links
 from hdbench.errors import HdbenchError, Message
-from hdbench.evaluation.run_info import is_run, read_run_info, run_parts
-from hdbench.evaluation.run_info import run_name as run_stem
+from hdbench.evaluation.run import is_run, read_run_info, run_parts
+from hdbench.evaluation.run import run_name as run_stem
 from hdbench.models.run import read_outcome, run_name
 from hdbench.models.run_folder import is_locked, lock_of
 from hdbench.models.server import OWN_KEY

@@ -37,7 +37,7 @@ from hdbench.common.validation import Strict
 from hdbench.common.value_text import Case, text_of
 from hdbench.common.writing import refuse_links
 from hdbench.errors import HdbenchError, Message
-from hdbench.evaluation.result_file import answers_sha256
+from hdbench.evaluation.run import answers_sha256
 from hdbench.statistics.share_of_unread import CONFIDENCE, least_read
 
 Right = Literal["letter", "threshold"]

@@ -17,9 +17,7 @@ from hdbench.collections.truth.events import ValueKey
 from hdbench.common.validation import Strict
 from hdbench.common.value_text import text_of
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.result_file import answers_sha256
-from hdbench.evaluation.run_answers import RunAnswers
-from hdbench.evaluation.run_info import Named, distinct_names, run_name
+from hdbench.evaluation.run import Named, RunAnswers, answers_sha256, distinct_names, run_name
 from hdbench.scoring.metric import Metric, coverage_of
 
 ROUNDING = 1e-9
@@ -32,7 +30,7 @@ class PlannedRun(Strict):
     Attributes:
         path: the path of its answers.
         name: its model, or its file; unique among the runs.
-        sha256: sha256 of its answers, see `hdbench.evaluation.result_file.answers_sha256`.
+        sha256: sha256 of its answers, see `hdbench.evaluation.run.answers_sha256`.
     """
 
     path: str

@@ -22,7 +22,7 @@ from hdbench.collections.truth.suggestions import Suggested, Suggestions, read_a
 from hdbench.common.display.differences import marked_values
 from hdbench.common.texts import Texts
 from hdbench.errors import HdbenchError, Message
-from hdbench.evaluation.run_info import is_run, read_run_info, run_name
+from hdbench.evaluation.run import is_run, read_run_info, run_name
 
 
 class Draft(NamedTuple):

@@ -16,7 +16,7 @@ from hdbench.common.display.words import Cost, Dot, Point, say
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, escaped
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.run_info import TEXT_PROMPT
+from hdbench.evaluation.run import TEXT_PROMPT
 from hdbench.report.audit.models import maker_of
 from hdbench.scoring.metric import figure_heading, figure_of, judging_figure
 from hdbench.statistics.bootstrap import Interval

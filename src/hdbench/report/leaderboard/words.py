@@ -7,8 +7,8 @@ from typing import Any
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.common.texts import Texts, decimal, translated
 from hdbench.errors import escaped
-from hdbench.evaluation.run_info import subset_in_words
-from hdbench.evaluation.warning_texts import in_words
+from hdbench.evaluation.parts import in_words
+from hdbench.evaluation.run import subset_in_words
 from hdbench.report.leaderboard.boards import Board, BoardRow
 from hdbench.scoring.metric import figure_title
 from hdbench.statistics.bootstrap import MIN_ITEMS

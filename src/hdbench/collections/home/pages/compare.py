@@ -18,9 +18,9 @@ from hdbench.common.display.marks import mark
 from hdbench.common.files import file_in
 from hdbench.common.writing import refuse_links
 from hdbench.errors import HdbenchError
+from hdbench.evaluation import sentences
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.runs import load_runs
-from hdbench.evaluation.summary import ResultSummary
 from hdbench.report.folder import PAGE as REPORT_PAGE
 from hdbench.report.folder import write_report
 from hdbench.report.leaderboard.boards import Board, leaderboards
@@ -97,10 +97,9 @@ def _show(visit: Visit) -> Mapping[str, Any]:
         "about": [about_ranks(board, language), *notes(board, language, titled=True)],
         "fields": field_figure(board, language, titles),
         "told": {
-            name: summary
+            name: (sentences.warnings(result, language, titles, gravest=True), told)
             for name, result in work.value.results.items()
-            if (summary := ResultSummary(result, language, titles=titles))
-            and (summary.warnings or summary.notes)
+            if (told := sentences.notes(result, language)) or result.warnings
         },
         "reports": {run.path: _has_report(collection, run.path) for run in shown["runs"]},
     }

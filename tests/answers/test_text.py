@@ -326,11 +326,11 @@ def test_a_record_with_all_it_needs_is_no_wrapper():
 def test_last_complete_record_is_taken_instead_of_the_fullest():
     other = json.dumps(RECORD | {"author": {"last_name": "Meier", "first_name": "Max"}})
     note = '{"note": "done"}'
-    assert read_text(f"{DRAFT_JSON}\n{JSON}\n{note}", CARD)[:4] == (RECORD, "unwrapped", None, True)
-    assert read_text(f"{JSON}\n{DRAFT_JSON}\n{note}", CARD)[:4] == (DRAFT, "unwrapped", None, True)
+    assert read_text(f"{DRAFT_JSON}\n{JSON}\n{note}", CARD)[:2] == (RECORD, "unwrapped")
+    assert read_text(f"{JSON}\n{DRAFT_JSON}\n{note}", CARD)[:2] == (DRAFT, "unwrapped")
     part = '{"publication": {"title": "Welt"}}'
-    assert read_text(f"{JSON}\n{part}", CARD)[:4] == (RECORD, "unwrapped", None, True)
-    assert read_text(f"{JSON}\n{JSON}", CARD)[:4] == (RECORD, "unwrapped", None, False)
+    assert read_text(f"{JSON}\n{part}", CARD)[:2] == (RECORD, "unwrapped")
+    assert read_text(f"{JSON}\n{JSON}", CARD)[:2] == (RECORD, "unwrapped")
     assert read_text(f"{other}\n{JSON}\n", CARD)[:2] == (RECORD, "unwrapped")
     assert read_text(f"{DRAFT_JSON}\n{JSON}")[:2] == (RECORD, "unwrapped")
 
@@ -357,7 +357,7 @@ ECHO = {
 @pytest.mark.parametrize("value", [ECHO, ECHO["properties"]], ids=["schema", "properties"])
 def test_the_schema_repeated_is_no_answer(value):
     text = json.dumps(value)
-    assert read_value(value, CARD)[:4] == (text, "unparsable", "schema", False)
+    assert read_value(value, CARD)[:3] == (text, "unparsable", "repeated")
     assert read_text(f"```json\n{text}\n```", CARD).status == "unparsable"
     assert read_text(text[:-3], CARD).status == "unparsable"
     assert read_text(f"The schema: {text}\nThe answer: {JSON}", CARD)[:2] == (RECORD, "unwrapped")
@@ -519,11 +519,11 @@ def test_a_python_literal_is_bounded_like_anything_else():
 
 def test_a_number_in_place_of_a_list_is_no_list_of_one():
     text = '{"advertisements": 5}\n{"advertisements": 6}'
-    assert read_text(text, PAGES)[:4] == ({"advertisements": 6}, "unwrapped", None, True)
+    assert read_text(text, PAGES)[:2] == ({"advertisements": 6}, "unwrapped")
 
 
 def test_titles_in_a_repeated_schema_are_no_record():
     titles = {name: {"type": "string", "title": name.title()} for name in ("title", "place")}
     schema = {"type": "object", "required": ["title", "place"], "properties": titles}
     repeated = json.dumps({"answer_schema": schema | {"$defs": {"note": titles["title"]}}})
-    assert read_text(repeated, AnswerSchema(schema))[1:3] == ("unparsable", "schema")
+    assert read_text(repeated, AnswerSchema(schema))[1:3] == ("unparsable", "repeated")

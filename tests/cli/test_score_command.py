@@ -266,8 +266,11 @@ def test_what_is_unparsable_is_counted_by_kind_and_printed(score, cards):
     ]
     done = score(lines, "--json", "result.json")
     result = flat_of(cards / "result.json")
-    assert result["unparsable_kinds"] == {"message": 2, "yaml": 1}
-    assert "unparsable: message or error (2), YAML instead of JSON (1)" in done.stdout
+    assert result["unparsable_kinds"] == {"message": 2, "format": 1}
+    assert (
+        "unparsable: message, error or tool call (2), XML, YAML or table instead of JSON (1)"
+        in done.stdout
+    )
     assert (result["answered"], result["true_positives"]) == (1, 2)
 
 

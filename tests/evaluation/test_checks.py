@@ -9,7 +9,6 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.checks import Checks
 from hdbench.evaluation.items import ScoreCollector
-from hdbench.evaluation.parts import in_language
 from hdbench.scoring import make_metric
 
 SCHEMA = AnswerSchema(
@@ -223,25 +222,18 @@ def unparsable(number, kind):
 
 
 def test_each_kind_of_answer_without_record_is_named():
-    kinds = {3: "prompt", 5: "prompt", 8: "xml", 9: "text", 10: "other"}
+    kinds = {3: "repeated", 5: "repeated", 8: "format", 9: "text", 10: "other"}
     answers = [
         unparsable(number, kinds[number]) if number in kinds else card(number)
         for number in range(100)
     ]
-    prompts, xml = check(answers)
-    assert (prompts.kind, prompts.count, prompts.of, prompts.ids) == (
+    repeated, other_format = check(answers)
+    assert (repeated.kind, repeated.count, repeated.of, repeated.ids) == (
         *("no_record", 2, 100),
         ["0003", "0005"],
     )
-    assert "2 of 100 answers repeat the prompt" in prompts.message
-    assert "1 of 100 answers is XML or HTML, not JSON" in xml.message
-
-
-def test_records_that_were_set_aside_are_counted():
-    aside = Answer(card(0), "unwrapped", id="0000", text="…", set_aside=True)
-    warning = only(check([aside, card(1)]), "several_records")
-    assert (warning.count, warning.of, warning.ids) == (1, 2, ["0000"])
-    assert in_language(warning, "de").language == "de"
+    assert "2 of 100 answers repeat what was asked" in repeated.message
+    assert "1 of 100 answers is XML, HTML, YAML or a table" in other_format.message
 
 
 def test_constant_input_token_count_asks_whether_image_was_sent():

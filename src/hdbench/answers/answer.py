@@ -25,42 +25,23 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 LOST: tuple[Status, ...] = ("unanswered", "unparsable")
 """The statuses of items that do not count as answered."""
 
-Kind = Literal[
-    "prompt",
-    "template",
-    "schema",
-    "message",
-    "response",
-    "tool_call",
-    "thoughts",
-    "xml",
-    "yaml",
-    "table",
-    "text",
-    "other",
-]
+Kind = Literal["thoughts", "message", "repeated", "format", "text", "other"]
 """Kind of an unparsable answer, which is something other than a record.
 
-- `prompt`: the benchmark's prompt, or its example.
-- `template`: the record's form with placeholders such as `"string"` for values.
-- `schema`: a JSON Schema.
-- `message`: an object that says something or is an error, such as `{"message": …}`.
-- `response`: what a server wraps around an answer, but with no answer in it, such as
-  `{"finish_reason": …}`.
-- `tool_call`: a tool call that is not given a record.
 - `thoughts`: only what is between the tags of a model's thoughts.
-- `xml`, `yaml`, `table`: data, but not in JSON; a table is in Markdown, HTML or CSV.
+- `message`: an object that says something or is an error, such as `{"message": …}`, what a server
+  wraps around an answer, or a call of a tool; none with a record in it.
+- `repeated`: what was asked: the prompt, its example, the record's form with placeholders such as
+  `"string"` for values, or a JSON Schema.
+- `format`: data, but not in JSON: XML, YAML, or a table in Markdown, HTML or CSV.
 - `text`: any other text.
 - `other`: any other JSON value.
 """
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
+"""Of several in one answer, the first counts."""
 
-OTHER_FORMATS: tuple[Kind, ...] = ("xml", "yaml", "table")
-"""The kinds that may hold what was asked for, but not in the format asked for."""
-
-
-TEXTS: tuple[Kind, ...] = ("text", "xml", "yaml", "table")
+TEXTS: tuple[Kind, ...] = ("text", "format")
 """The kinds that are an answer where a benchmark asks for one text."""
 
 
@@ -125,7 +106,6 @@ class Answer(NamedTuple):
             None is nothing.
         status: what was done to read it.
         kind: what it is, if it is unparsable.
-        set_aside: whether it held further records that could not be joined with this one.
         id: the item's id, as in the dataset; empty for a text that was read by itself.
         text: what the model wrote, if it was kept.
         markdown: whether that is a file of Markdown.
@@ -139,7 +119,6 @@ class Answer(NamedTuple):
     prediction: Any
     status: Status = "clean"
     kind: Kind | None = None
-    set_aside: bool = False
     id: str = ""
     text: str | None = None
     markdown: bool = False

@@ -19,20 +19,22 @@ if TYPE_CHECKING:
 
 _THOUGHTS = "(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad)"
 THOUGHT = re.compile(
-    rf"(?P<end></{_THOUGHTS}>|◁/think▷|\[/THINK\]|<\|end_of_thought\|>)"
-    rf"|<{_THOUGHTS}>|◁think▷|\[THINK\]|<\|begin_of_thought\|>",
+    rf"[<◁\[](?:(?P<end>/{_THOUGHTS}>|/think▷|/THINK\]|\|end_of_thought\|>)"
+    rf"|{_THOUGHTS}>|think▷|THINK\]|\|begin_of_thought\|>)",
     re.IGNORECASE,
 )
 """The tags around thoughts: those of many models, of Kimi and of Magistral."""
 
 BOUNDARY = re.compile(
     r"""
-    (?P<end> </s> | <end_of_turn> | <eos> | <｜end▁of▁sentence｜>
-        | <\|(?:im_end|eot_id|eom_id|end|return|call|endoftext|end_of_text|end_of_turn)\|> )
-    | (?: (?:<\|(?:start|im_start|start_header_id)\|>|<start_of_turn>) \s* (?P<role>\w*)
-        | (?:<\|channel\|>|\A(?=[a-z]{5,10}<\|message\|>)) \s* (?P<channel>\w*) )
-        (?: [^<{\n]{0,200} (?=<\|(?:channel|constrain|message)\|>) )?
-    | <\|constrain\|> \s* \w{0,20} | <\|(?:message|end_header_id)\|>
+    < (?:
+        (?P<end> /s> | end_of_turn> | eos> | ｜end▁of▁sentence｜>
+            | \|(?:im_end|eot_id|eom_id|end|return|call|endoftext|end_of_text|end_of_turn)\|> )
+        | (?: (?:\|(?:start|im_start|start_header_id)\|>|start_of_turn>) \s* (?P<role>\w*)
+            | \|channel\|> \s* (?P<channel>\w*) )
+            (?: [^<{\n]{0,200} (?=<\|(?:channel|constrain|message)\|>) )?
+        | \|constrain\|> \s* \w{0,20} | \|(?:message|end_header_id)\|>
+    )
     """,
     re.VERBOSE,
 )
@@ -53,6 +55,8 @@ def answer_in(text: str) -> str:
     """
     if text.startswith(("analysis", "commentary")):  # Harmony without its tokens
         text = text.partition("assistantfinal")[2] or text
+    if re.match(r"[a-z]{5,10}<\|message\|>", text):
+        text = f"<|channel|>{text}"
     role = channel = answer = ""
     start, struck = 0, text.find("<s>", 1)
     for boundary in (*BOUNDARY.finditer(text), None):

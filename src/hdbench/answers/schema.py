@@ -1,9 +1,10 @@
 """The form that a benchmark's answers have, its `answer.schema.json`, and what violates it."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import islice, repeat
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,25 +92,6 @@ Types = dict[tuple[str, ...], frozenset[str]]
 """The types that a schema allows, by the paths of `parts_of`."""
 
 
-def _types_by_path(schema: dict[str, Any]) -> Types:
-    types: Types = {}
-    for path, part in parts_of(schema):
-        types[path] = types.get(path, frozenset()) | types_of(part)
-    return types
-
-
-def _fit(value: Any, types: Types, path: tuple[str, ...] = ()) -> int:
-    """Return how many values, this and those in it, are of a fitting type; 0 if this is not."""
-    if is_sure_value(value) and (*path, "value") not in types:
-        return _fit(value["value"], types, path)
-    if JSON_TYPES[type(value)].isdisjoint(types.get(path, ())):
-        return 0
-    inner: Iterable[tuple[str, Any]] = value.items() if isinstance(value, dict) else ()
-    if isinstance(value, list):
-        inner = zip(repeat("[]"), value)
-    return 1 + sum(_fit(child, types, (*path, name)) for name, child in inner)
-
-
 def without_references(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema with `{"$ref": "#/…"}` replaced by what it refers to, and without `$defs`.
 
@@ -152,6 +134,9 @@ def _at(schema: dict[str, Any], reference: str) -> dict[str, Any]:
         )
     return node
 
+
+MIN_PROMPT = 40
+"""Minimum number of characters in a text for it to be recognized as a part of the prompt."""
 
 MAX_NAME = 200
 """Maximum number of characters in a field's name or a message; names come from answers."""
@@ -205,7 +190,6 @@ class AnswerSchema:
         list_of_objects: the one required field, if it is a list of objects, and the objects'
             schema; otherwise None.
         all_names: the fields at any depth.
-        prompts: each of the prompts with single spaces between its words.
 
     Raises:
         HdbenchError: it is not a valid JSON Schema.
@@ -241,16 +225,17 @@ class AnswerSchema:
         ]
         self._validators = [compiled(alternative) for alternative in self.alternatives]
         self._required = [frozenset(schema.get("required", [])) for schema in self.alternatives]
-        self._types = [_types_by_path(alternative) for alternative in self.alternatives]
-        self._paths = frozenset(path for types in self._types for path in types)
-        self.names = frozenset(path[0] for path in self._paths if len(path) == 1) - {"[]"}
-        self.all_names = frozenset(name for path in self._paths for name in path) - {"[]"}
+        self._types: Types = defaultdict(frozenset)
+        for alternative in self.alternatives:
+            for path, part in parts_of(alternative):
+                self._types[path] |= types_of(part)
+        self.names = frozenset(path[0] for path in self._types if len(path) == 1) - {"[]"}
+        self.all_names = frozenset(name for path in self._types for name in path) - {"[]"}
         self.list_of_objects = self._list_of_objects()
         given = list(prompts)
-        self.prompts = [" ".join(prompt.split()) for prompt in given]
-        blocks = Blocks(lists=bool(self.list_of_objects), is_whole=self.has_required)
+        self._prompts = [" ".join(prompt.split()) for prompt in given]
         self._checked: tuple[Any, bool] = None, False
-        self._shown = [block.value for prompt in given for block in blocks.found(prompt)]
+        self._shown = [block.value for prompt in given for block in self.blocks().found(prompt)]
 
     @classmethod
     def load(cls, path: Path, prompts: Iterable[str] = ()) -> "AnswerSchema":
@@ -273,6 +258,17 @@ class AnswerSchema:
         if not isinstance(items, dict) or types_of(items) != {"object"}:
             return None
         return (required[0], items) if types_of(field) == {"array"} else None
+
+    def blocks(self) -> Blocks:
+        """Return what finds records in a text."""
+        return Blocks(lists=bool(self.list_of_objects), is_whole=self.has_required)
+
+    def is_of_prompt(self, text: str) -> bool:
+        """Return whether a text is a prompt, or a part of it."""
+        if len(text) > 2 * max(map(len, self._prompts), default=0):
+            return False
+        words = " ".join(text.split())
+        return len(words) >= MIN_PROMPT and any(words in prompt for prompt in self._prompts)
 
     def is_shown(self, value: Any) -> bool:
         """Return whether a value appears in a prompt, as its example or template."""
@@ -323,11 +319,14 @@ class AnswerSchema:
         lifted: dict[str, Any] = {}
         for name, value in record.items():
             lifted[name] = value
-            own = {path[1] for path in self._paths if len(path) > 1 and path[0] == name}
-            if own and isinstance(value, dict):
-                astray = (value.keys() & self.names) - own - record.keys()
-                lifted[name] = {key: inner for key, inner in value.items() if key not in astray}
-                lifted |= {key: inner for key, inner in value.items() if key in astray}
+            if isinstance(value, dict) and name in self.names:
+                astray = {
+                    key: inner
+                    for key, inner in value.items()
+                    if key in self.names - record.keys() and (name, key) not in self._types
+                }
+                lifted[name] = {key: value[key] for key in value if key not in astray}
+                lifted |= astray
         return lifted if self.has_required(lifted) else None
 
     def type_of(self, path: tuple[str, ...]) -> set[str]:
@@ -339,7 +338,7 @@ class AnswerSchema:
         Returns:
             The names of types; none for a field that the schema does not have.
         """
-        return {name for types in self._types for name in types.get(path, ())}
+        return set(self._types.get(path, ()))
 
     def fit(self, value: Any) -> int:
         """Return how many values of an object are where the schema has a field of a fitting type.
@@ -347,9 +346,18 @@ class AnswerSchema:
         Returns:
             0 or more, higher is better; 0 for anything that is not an object.
         """
-        if not isinstance(value, dict):
+        return max(0, self._fit(value, ()) - 1) if isinstance(value, dict) else 0
+
+    def _fit(self, value: Any, path: tuple[str, ...]) -> int:
+        """Return how many values, this and those in it, are of a fitting type; 0 if this is not."""
+        if is_sure_value(value) and (*path, "value") not in self._types:
+            value = value["value"]
+        if JSON_TYPES[type(value)].isdisjoint(self._types.get(path, ())):
             return 0
-        return max([0, *(_fit(value, types) - 1 for types in self._types)])
+        if isinstance(value, dict):
+            return 1 + sum(self._fit(inner, (*path, name)) for name, inner in value.items())
+        items = value if isinstance(value, list) else ()
+        return 1 + sum(self._fit(item, (*path, "[]")) for item in items)
 
     def has_required(self, record: Any) -> bool:
         """Return whether it has all required top-level fields of an alternative with any."""
@@ -357,13 +365,18 @@ class AnswerSchema:
             required and required <= record.keys() for required in self._required
         )
 
+    def has_other_fields(self, record: Any) -> bool:
+        """Return whether it has fields, but none of the schema's."""
+        is_known = not self.names or not isinstance(record, dict)
+        return not is_known and bool(record) and self.names.isdisjoint(record)
+
     def keeps_to(self, record: Any) -> bool:
         """Return whether there are no violations; faster than finding them.
 
         A schema that requires nothing allows any object; an object that has only other fields
         conforms to no schema.
         """
-        if isinstance(record, dict) and record and self.names and self.names.isdisjoint(record):
+        if self.has_other_fields(record):
             return False
         try:
             keeps = any(validator.is_valid(record) for validator in self._validators)
@@ -373,7 +386,7 @@ class AnswerSchema:
         return keeps
 
     def violations(self, record: Any) -> list[Violation]:
-        """Return the violations of the schema, that is, of its best-fitting alternative.
+        """Return the violations of the schema, that is, of the alternative with the fewest.
 
         Returns:
             At most `MAX_VIOLATIONS`. A non-conforming answer with more than `MAX_CHECKED` values is
@@ -393,12 +406,9 @@ class AnswerSchema:
         if number_of_values(record) > MAX_CHECKED:
             wrong = Message("more than {most:,} values: not checked", most=MAX_CHECKED)
             return [Violation("", "size", wrong, None)]
-        several = len(self._types) > 1
-        fits = [_fit(record, types) if several else 0 for types in self._types]
         violations = [
             list(islice(_violations_of(validator, record), MAX_VIOLATIONS))
-            for validator, fit in zip(self._validators, fits, strict=True)
-            if fit == max(fits)
+            for validator in self._validators
         ]
         return min(violations, key=len, default=[])
 

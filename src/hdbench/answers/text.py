@@ -8,16 +8,12 @@ from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
-from rapidfuzz import fuzz
-
-from hdbench.answers.answer import Answer, Kind, Status, number_of_values
+from hdbench.answers.answer import KINDS, STATUSES, Answer, Kind, Status, number_of_values
 from hdbench.answers.blocks import Blocks, respelled
 from hdbench.answers.entries import REASONING
 from hdbench.answers.plain_text import answer_in
 from hdbench.answers.schema import CONFIDENCE, AnswerSchema, is_sure_value
 from hdbench.common.bounds import (
-    MAX_CHARACTERS,
-    MAX_COMPARED,
     MAX_DAMAGED,
     MAX_INNER_DEPTH,
     MAX_LEAVES,
@@ -29,17 +25,11 @@ from hdbench.common.bounds import (
 )
 from hdbench.common.jsonio import FINITE, parse_json
 
-SAME = 80.0
-"""Minimum similarity of two texts, 0 to 100, at which one is taken for a draft of the other."""
-
-SEVERITY: dict[Status, int] = {"clean": 0, "unwrapped": 1, "repaired": 2, "truncated": 3}
-
 
 def at_least(status: Status, answer: Answer) -> Answer:
-    """Return an answer with the more serious of two statuses, or as it is without a record."""
-    if SEVERITY.get(answer.status, 9) >= SEVERITY[status]:
-        return answer
-    return answer._replace(status=status)
+    """Return an answer with the more serious of two statuses."""
+    more = max(status, answer.status, key=STATUSES.index)
+    return answer if more == answer.status else answer._replace(status=more)
 
 
 MAX_PLACEHOLDER = 100
@@ -49,15 +39,16 @@ MAX_PLACEHOLDER = 100
 SCHEMA_WORDS = frozenset({"$defs", "$ref", "anyOf", "const", "enum", "properties"})
 TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 
-CALLS = frozenset({"tool_calls", "tool_call", "function_call"})
-CALLED_WITH = frozenset({"arguments", "parameters", "input"})
-RESPONDS = frozenset({
+SAYS = frozenset({
+    "tool_calls", "tool_call", "function_call", "arguments", "parameters", "input",
     "choices", "usage", "usageMetadata", "candidates", "finish_reason", "finishReason",
     "stop_reason", "done", "done_reason", "prompt_tokens", "completion_tokens", "input_tokens",
     "output_tokens",
+    "message", "messages", "error", "errors", "detail", "details", "msg", "refusal",
 })
-SAYS = frozenset({"message", "messages", "error", "errors", "detail", "details", "msg", "refusal"})
-ENVELOPE = CALLS | CALLED_WITH | RESPONDS | SAYS | frozenset({
+"""What a call of a tool, a server's response, or a message has."""
+
+ENVELOPE = SAYS | frozenset({
     "status", "code", "type", "reason", "title", "id", "role", "content", "name", "object", "model",
     "created", "created_at", "modelVersion", "responseId", "response", "total_duration", "index",
 })
@@ -69,50 +60,58 @@ PLACEHOLDER = re.compile(
     rf"\.{{2,}}|…|_{{2,}}|yyyy(?:-mm(?:-dd)?)?|{TYPE_WORD}s?(?:\s(?:or|of)\s[\w ]{{1,40}})?"
 )
 
-RULER = re.compile(r"\|[^\n]{0,1000}\n[ \t]*+(?:\|[ \t]*+)?:?-{3}")
-CSV = re.compile(r"[\w\"-]{1,60}(?:([,;\t])[\w\"-]{1,60})+\r?\n[^\n]*\1")
-ELEMENT = re.compile(r"<([A-Za-z_][\w.-]{0,50})(?:\s[^<>]{0,500})?>")
+OTHER_FORMAT = re.compile(
+    r"\|[^\n]{0,1000}\n[ \t]*+(?:\|[ \t]*+)?:?-{3}"  # a table in Markdown
+    r"|\A[\w\"-]{1,60}(?:([,;\t])[\w\"-]{1,60})+\r?\n[^\n]*\1"  # or in CSV
+    r"|</[A-Za-z_][\w.-]{0,50}>"
+)
 KEY = re.compile(r"^[ \t]*(?:- +)?[\"']?([\w ]{1,40}?)[\"']?:(?=\s|$)", re.M)
 FENCED = re.compile(r"^\s*(?:```|~~~)\w*\n|\n(?:```|~~~)\s*$")
 
 
-def kind_of_object(
-    value: dict[str, Any], schema: AnswerSchema, *, keeps: bool = False
-) -> Kind | None:
-    """Return what an object is, if it is not itself a record; a record may lie within it.
+Place = tuple[str | int, ...]
 
-    Args:
-        value: the object.
-        schema: the form of the benchmark's answers.
-        keeps: whether it is known to conform to the schema, so that it can only be an example or
-            template.
+
+def is_repeated(value: dict[str, Any], schema: AnswerSchema) -> bool:
+    """Return whether an object is the prompt's example, or the record's form with placeholders.
+
+    Example:
+        >>> is_repeated({"title": "string or empty string", "pages": "..."}, AnswerSchema({}))
+        True
+        >>> is_repeated({"title": "string", "year": 1924}, AnswerSchema({}))
+        False
+    """
+    if schema.is_shown(value):
+        return True
+    return _is_template(value, "") and any(leaf for _, leaf in leaves_of(value))
+
+
+def _is_template(value: Any, name: str) -> bool:
+    """Return whether each value of a field is blank, says what belongs there, or is its name."""
+    if isinstance(value, dict):
+        return all(_is_template(inner, key) for key, inner in value.items())
+    if isinstance(value, list):
+        return all(_is_template(inner, name) for inner in value)
+    if not value or value == "null":
+        return True
+    text = str(value)[: MAX_PLACEHOLDER + 1].strip(" \n{}[]<>").casefold()
+    is_name = text.replace(" ", "_") == name.casefold()
+    return is_name or PLACEHOLDER.fullmatch(text) is not None
+
+
+def kind_of_object(value: dict[str, Any], schema: AnswerSchema) -> Kind | None:
+    """Return what an object is, if it is not itself a record; a record may lie within it.
 
     Example:
         >>> kind_of_object({"message": "No image was given."}, AnswerSchema({}))
         'message'
-        >>> kind_of_object({"title": "string", "author": "string"}, AnswerSchema({}))
-        'template'
     """
-    if schema.names and not keeps and is_schema(value, schema):
-        return "schema"
-    if schema.is_shown(value):
-        return "prompt"
-    if is_template(value):
-        return "template"
-    return None if keeps else _kind_of_message(value, schema)
-
-
-def _kind_of_message(value: dict[str, Any], schema: AnswerSchema) -> Kind | None:
-    """Return what an object of a server or of a model that speaks like one is."""
-    keys = value.keys()
-    is_error = value.get("type") == "error"
-    if not is_error and (not keys <= ENVELOPE or schema.fit(value)):
-        return None
-    if keys & CALLS or ("name" in keys and keys & CALLED_WITH):
-        return "tool_call"
-    if keys & RESPONDS:
-        return "response"
-    return "message" if is_error or keys & SAYS else None
+    if schema.names and is_schema(value, schema):
+        return "repeated"
+    if value.get("type") == "error":
+        return "message"
+    is_said = value.keys() <= ENVELOPE and not SAYS.isdisjoint(value)
+    return "message" if is_said and not schema.fit(value) else None
 
 
 def is_schema(value: dict[str, Any], schema: AnswerSchema) -> bool:
@@ -129,9 +128,6 @@ def is_schema(value: dict[str, Any], schema: AnswerSchema) -> bool:
     return len(inner) == len(fields) > 0 and all(field.get("type") in TYPES for field in inner)
 
 
-Place = tuple[str | int, ...]
-
-
 def leaves_of(value: dict[str, Any] | list[Any], path: Place = ()) -> Iterator[tuple[Place, Any]]:
     """Yield the values in an object or list that are not blank or `"null"`, with their paths.
 
@@ -146,30 +142,6 @@ def leaves_of(value: dict[str, Any] | list[Any], path: Place = ()) -> Iterator[t
             yield (*path, name), inner
 
 
-def is_template(value: dict[str, Any]) -> bool:
-    """Return whether each value that is not blank or 0 is a placeholder, and there is at least one.
-
-    Example:
-        >>> is_template({"title": "string or empty string", "year": 0, "pages": "..."})
-        True
-        >>> is_template({"title": "string", "year": 1924})
-        False
-    """
-    found = (_is_placeholder(path, str(leaf)) for path, leaf in leaves_of(value) if leaf)
-    return next(found, False) and all(found)
-
-
-def _is_placeholder(path: Place, text: str) -> bool:
-    """Return whether a text says what belongs in its place, or is the name of its field."""
-    if len(text) > MAX_PLACEHOLDER:
-        return False
-    text = text.strip(" \n{}[]<>").casefold()
-    if PLACEHOLDER.fullmatch(text):
-        return True
-    names = (name for name in reversed(path) if isinstance(name, str))
-    return text.replace(" ", "_") == next(names).casefold()
-
-
 def kind_of_text(text: str, names: Container[str] = ()) -> Kind:
     r"""Return the kind of a text without a record in it.
 
@@ -179,25 +151,20 @@ def kind_of_text(text: str, names: Container[str] = ()) -> Kind:
 
     Example:
         >>> kind_of_text("<record><title>Stellingen</title></record>")
-        'xml'
+        'format'
         >>> kind_of_text("title: Stellingen\nauthor:\n  last_name: Müller\n")
-        'yaml'
+        'format'
         >>> kind_of_text("| Field | Value |\n|---|---|\n| title | Stellingen |")
-        'table'
+        'format'
+        >>> kind_of_text("I cannot read it: the image is blurred.")
+        'text'
     """
     text = FENCED.sub("", text[:MAX_LOOKED_AT])
-    if RULER.search(text) or "</table>" in text or CSV.match(text):
-        return "table"
-    if any(f"</{element[1]}>" in text for element in islice(ELEMENT.finditer(text), 20)):
-        return "xml"
     keys = [match[1].strip() for match in islice(KEY.finditer(text), MAX_LEAVES)]
     lines = sum(bool(line.strip()) for line in text.split("\n"))
-    fields = {key for key in keys if key in names}
-    return "yaml" if len(fields) > 1 or len(keys) * 2 > lines > 1 else "text"
+    has_fields = len({key for key in keys if key in names}) > 1 or len(keys) * 2 > lines > 1
+    return "format" if has_fields or OTHER_FORMAT.search(text) else "text"
 
-
-MIN_PROMPT = 40
-"""Minimum number of characters in a text for it to be recognized as a part of the prompt."""
 
 _ANYTHING = AnswerSchema({})
 
@@ -257,34 +224,31 @@ class _Reader:
     def __init__(self, schema: AnswerSchema) -> None:
         self.schema = schema
         self.kinds: list[Kind] = []  # of what was found that is not a record
-        self.texts, self.nodes, self.compared = MAX_TEXTS, MAX_NODES, MAX_COMPARED
+        self.texts, self.nodes = MAX_TEXTS, MAX_NODES
 
     @cached_property
     def blocks(self) -> Blocks:  # which most answers do not need
-        schema = self.schema
-        return Blocks(lists=bool(schema.list_of_objects), is_whole=schema.has_required)
+        return self.schema.blocks()
 
     def read(self, value: Any) -> Answer:
         """Return the record in an answer; if it holds none, what it is instead."""
-        schema, is_text = self.schema, isinstance(value, str)
+        names, is_text = self.schema.all_names, isinstance(value, str)
+        # Between two values of JSON there is a comma, which takes no time to count.
+        if (value.count(",") if is_text else number_of_values(value) - 1) >= MAX_VALUES:
+            return Answer(None, "unparsable", "other")
         answer = self.text(value, 0) if is_text else self.value(value, 0)
         found = answer.prediction
-        if (not is_text or len(value) > MAX_VALUES) and number_of_values(found) > MAX_VALUES:
-            return Answer(None, "unparsable", "other")
-        if answer.status != "unparsable":
-            may_be_sure = schema.names and (not is_text or "value" in value)
-            if may_be_sure and "value" not in schema.all_names:
-                confidences: dict[str, float] = {}
-                plain = _without_confidence(found, "", confidences)
-                if plain != found:
-                    answer = answer._replace(prediction=plain, confidences=confidences)
-                    answer = at_least("unwrapped", answer)
-            return answer
-        if isinstance(found, dict):  # so that nobody takes it for a record
-            answer = answer._replace(prediction=json.dumps(found, ensure_ascii=False))
-        for kind in ("prompt", "thoughts", *self.kinds):  # the first two whatever is around them
-            if kind in self.kinds and kind not in ("text", "other"):
-                return answer._replace(kind=kind)
+        if answer.status == "unparsable":
+            if isinstance(found, dict):  # so that nobody takes it for a record
+                answer = answer._replace(prediction=json.dumps(found, ensure_ascii=False))
+            kind = min(self.kinds, key=KINDS.index)
+            return answer if kind in ("text", "other") else answer._replace(kind=kind)
+        if names and "value" not in names and (not is_text or "value" in value):
+            confidences: dict[str, float] = {}
+            plain = _without_confidence(found, "", confidences)
+            if plain != found:
+                answer = answer._replace(prediction=plain, confidences=confidences)
+                return at_least("unwrapped", answer)
         return answer
 
     def text(self, text: str, level: int) -> Answer:
@@ -304,11 +268,12 @@ class _Reader:
         """Return the record in a text that is not JSON, of which only the body counts."""
         if not body.strip():
             return self.nothing(text, "thoughts")
-        if self.is_of_prompt(body):
-            return self.nothing(text, "prompt")
+        if self.schema.is_of_prompt(body):
+            return self.nothing(text, "repeated")
         answer = self.search(body, level)
         is_sound = answer is not None and answer.status == "unwrapped"
-        if not (answer and is_sound and self.fit(answer)) and len(body) <= MAX_DAMAGED:
+        is_whole = answer is not None and self.schema.has_required(answer.prediction)
+        if not (is_sound and is_whole) and len(body) <= MAX_DAMAGED:
             other = respelled(body, self.schema.names)
             before = len(self.kinds)
             if other != body and (better := self.search(other, level)):
@@ -318,13 +283,6 @@ class _Reader:
             elif self.kinds[before:]:
                 answer = None
         return answer or self.nothing(text, kind_of_text(body, self.schema.all_names))
-
-    def is_of_prompt(self, text: str) -> bool:
-        """Return whether a text is the benchmark's prompt, or a part of it."""
-        if len(text) > 2 * max(map(len, self.schema.prompts), default=0):
-            return False
-        words = " ".join(text.split())
-        return len(words) >= MIN_PROMPT and any(words in prompt for prompt in self.schema.prompts)
 
     def search(self, text: str, level: int) -> Answer | None:
         """Return the record in a text that is not JSON."""
@@ -347,23 +305,23 @@ class _Reader:
         schema, named, before = self.schema, value, len(self.kinds)
         status: Status = "clean"
         if isinstance(value, dict):
-            keeps = not schema.names or schema.keeps_to(value)
+            keeps = schema.keeps_to(value)
             if not keeps:
                 named = _with_names(value, schema.all_names)
-                status = "clean" if named == value else "repaired"
-            kind = kind_of_object(named, schema, keeps=keeps and bool(schema.names))
-            if kind and (keeps or kind in ("prompt", "template")):
-                return self.nothing(value, kind)
+                status, named = ("clean", value) if named == value else ("repaired", named)
+            if is_repeated(named, schema):
+                return self.nothing(value, "repeated")
             whole = named if keeps else schema.completed(named)
-            if not kind and whole is not None:
+            is_record = (keeps and schema.names) or not kind_of_object(named, schema)
+            if is_record and whole is not None:
                 return Answer(whole, status if whole is named else "repaired")
         if records := self.records(named, level):
             return at_least(status, self.one(records))
-        kinds = [kind for kind in self.kinds[before:] if kind != "text"]
+        is_other = any(kind != "text" for kind in self.kinds[before:])
         # Values of wrong types, or none.
-        if isinstance(named, dict) and not kinds and not (named and schema.names.isdisjoint(named)):
+        if isinstance(named, dict) and not is_other and not schema.has_other_fields(named):
             return Answer(named, status)
-        return self.nothing(value, kinds[0] if kinds else "other")
+        return self.nothing(value, "other")
 
     def records(
         self, node: Any, level: int, depth: int = 0, *, in_schema: bool = False
@@ -376,15 +334,16 @@ class _Reader:
             return self.in_text(node, level)
         schema = self.schema
         record = node if isinstance(node, dict) else schema.of_objects(node)
-        kind = record and kind_of_object(record, schema)
-        if kind:
-            self.kinds.append(kind)
-            if kind in ("prompt", "template") or not schema.names:
-                return []
-            record, in_schema = None, in_schema or kind == "schema"
-        # Parts of a repeated schema fit by chance: there, the field `type` has a `type` too.
-        elif depth and in_schema and not schema.has_required(node):
-            record = None
+        if record:
+            is_repetition = is_repeated(record, schema)
+            kind = "repeated" if is_repetition else kind_of_object(record, schema)
+            if kind:
+                self.kinds.append(kind)
+                if is_repetition or not schema.names:
+                    return []
+            # Parts of a repeated schema fit by chance: there, the field `type` has a `type` too.
+            if kind or (in_schema and not schema.has_required(node)):
+                record, in_schema = None, in_schema or kind == "repeated"
         record = (record and schema.of_objects(record)) or record
         inner = [
             answer
@@ -422,9 +381,6 @@ class _Reader:
 
         Args:
             records: at least one, in order.
-
-        Returns:
-            The record, with `set_aside` if one of them is not part of it.
         """
         if not self.schema.names:
             return records[-1]
@@ -435,12 +391,12 @@ class _Reader:
         singly = all(isinstance(items, list) and len(items) == 1 for items in lists)
         for record in others:
             joined = self.joined(one.prediction, record.prediction, singly=singly)
+            least = 2 if record.status == "truncated" else 1
             if joined is not None:
-                status = at_least(one.status, record).status
-                one = at_least("unwrapped", Answer(joined, status, None, one.set_aside))
-            elif record.status != "truncated" or self.fit(record) > self.fit(one):
-                is_part = 2 * self.fit(record) < self.fit(one)
-                one = (one if is_part else record)._replace(set_aside=True)
+                one = at_least("unwrapped", at_least(one.status, record))
+                one = one._replace(prediction=joined)
+            elif 2 * self.fit(record) >= least * self.fit(one):
+                one = record
         return one
 
     def joined(
@@ -457,21 +413,15 @@ class _Reader:
         items, more = one.get(name), other.get(name)
         if not isinstance(items, list) or not isinstance(more, list):
             return None
-        is_next = singly and len(items) > 1
-        return {name: [*items, *more]} if is_next or not self.is_draft(items, more) else None
+        # Half the words are the same in a draft, or a part of it.
+        fewer, words = sorted((_words(items), _words(more)), key=len)
+        is_draft = 2 * len(fewer & words) > len(fewer)
+        return None if is_draft and not (singly and len(items) > 1) else {name: [*items, *more]}
 
-    def is_draft(self, items: list[Any], others: list[Any]) -> bool:
-        """Return whether half of the shorter list's items or more are (nearly) in the other."""
-        shorter, longer = sorted((items, others), key=len)
-        self.compared -= len(shorter) * len(longer)
-        if self.compared < 0 or not shorter:
-            return False
-        of_longer = [_main_text(item) for item in longer]
-        same = sum(
-            any(fuzz.ratio(text, other, score_cutoff=SAME) for other in of_longer)
-            for text in map(_main_text, shorter)
-        )
-        return same * 2 >= len(shorter)
+
+def _words(items: list[Any]) -> set[str]:
+    """Return the words in a list of objects."""
+    return {word for _, leaf in leaves_of(items) for word in str(leaf).split()}
 
 
 def _merged(one: Any, other: Any) -> Any:
@@ -479,13 +429,6 @@ def _merged(one: Any, other: Any) -> Any:
     if isinstance(one, dict) and isinstance(other, dict):
         return one | {key: _merged(one.get(key), value) for key, value in other.items()}
     return other if any(leaves_of([other])) or one is None else one
-
-
-def _main_text(item: Any) -> str:
-    """Return the longest text of an item."""
-    values = item.values() if isinstance(item, dict) else [item]
-    texts = (value for value in values if isinstance(value, str))
-    return max(texts, key=len, default="")[:MAX_CHARACTERS]
 
 
 def _with_names(value: Any, names: frozenset[str]) -> Any:
@@ -496,9 +439,10 @@ def _with_names(value: Any, names: frozenset[str]) -> Any:
         return value
     named: dict[str, Any] = {}
     for key, inner in value.items():
-        name = unquote(key).replace("\\", "").strip('"* :\u00a0')
+        name = key if key in names else unquote(key).replace("\\", "").strip('"* :\u00a0')
         is_meant = name in names and name not in value
-        named[name if is_meant else key] = _with_names(inner, names)
+        child = _with_names(inner, names) if isinstance(inner, dict | list) else inner
+        named[name if is_meant else key] = child
     return named
 
 

@@ -49,16 +49,10 @@ MAX_VIOLATIONS = 8
 
 
 _KINDS: dict[Kind, str] = {
-    "prompt": "prompt repeated",
-    "template": "form with placeholders",
-    "schema": "JSON Schema",
-    "message": "message or error",
-    "response": "server's response without an answer",
-    "tool_call": "tool call",
     "thoughts": "thoughts alone",
-    "xml": "XML instead of JSON",
-    "yaml": "YAML instead of JSON",
-    "table": "table instead of JSON",
+    "message": "message, error or tool call",
+    "repeated": "what was asked, repeated",
+    "format": "XML, YAML or table instead of JSON",
     "text": "text without JSON",
     "other": "JSON that is not a record",
 }

@@ -106,9 +106,6 @@ MAX_LOOKED_AT = 100_000
 MAX_LEAVES = 200
 """Maximum number of values in an object that are compared with placeholders or an example."""
 
-MAX_COMPARED, MAX_CHARACTERS = 20_000, 1_000
-"""Maximum number of pairs of texts compared in one answer, and of characters in each."""
-
 MAX_NODES, MAX_INNER_DEPTH = 6_000, 6
 """Maximum number of values of an answer that may be a wrapper, and their maximum depth."""
 

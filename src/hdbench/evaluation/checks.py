@@ -119,7 +119,6 @@ class Checks:
         self._items = self._answered = self._looked_at = self._records = self._counted = 0
         self._status: defaultdict[Status, Seen] = defaultdict(Seen)
         self._kinds: defaultdict[Kind, Seen] = defaultdict(Seen)
-        self._set_aside = Seen()
         self._long_lists: defaultdict[str, Seen] = defaultdict(Seen)
         self._not_compared: Counter[str] = Counter()
         self._tokens: defaultdict[Hashable, Seen] = defaultdict(Seen)
@@ -147,8 +146,6 @@ class Checks:
         self._status[scored.status].add(answer.id)
         if answer.kind and scored.status in LOST:  # others may be texts that were asked for
             self._kinds[answer.kind].add(answer.id)
-        if answer.set_aside:
-            self._set_aside.add(answer.id)
         for name, number in scored.score.not_compared.items():
             self._long_lists[name].add(answer.id)
             self._not_compared[name] += number
@@ -224,9 +221,6 @@ class Checks:
             seen = self._kinds[kind]
             text = message(f"no_record_{kind}", count=seen.count, given=answers)
             yield RunWarning("no_record", text, seen.count, answers, seen.ids)
-        if several := self._set_aside.count:
-            text = message("several_records", count=several, given=answers)
-            yield RunWarning("several_records", text, several, answers, self._set_aside.ids)
         if truncated.count >= CUT_OFF and truncated.count > answers * TRUNCATED_SHARE:
             text = message("truncated", count=truncated.count, given=answers)
             yield RunWarning("truncated", text, truncated.count, answers, truncated.ids)

@@ -53,7 +53,6 @@ WarningKind = Literal[
     "too_many_items",
     "wrong_field",
     "organisations",
-    "several_records",
     "ids",
 ]
 """The gravest first: those because of which a score may not be the model's at all, those because of

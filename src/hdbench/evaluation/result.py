@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 from pydantic import ConfigDict, Field, StringConstraints, field_serializer, model_validator
 
-from hdbench.answers.answer import KINDS, LOST, OTHER_FORMATS, STATUSES, Kind, Status
+from hdbench.answers.answer import KINDS, LOST, STATUSES, Kind, Status
 from hdbench.benchmarks.benchmark import Benchmark, NoBenchmarkError, load_benchmark
 from hdbench.benchmarks.sample import Weighed, weighed
 from hdbench.common.display.words import Dot
@@ -545,7 +545,7 @@ class Result(ResultPart):
     @property
     def in_other_formats(self) -> int:
         """The number of unparsable answers that are data, but not in JSON: XML, YAML, tables."""
-        return sum(kind in OTHER_FORMATS for kind in self.kinds.values())
+        return self.kind_counts.get("format", 0)
 
     @property
     def strict_headline(self) -> float | None:

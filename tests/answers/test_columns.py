@@ -234,29 +234,6 @@ def test_several_columns_may_fill_one_list():
     }
 
 
-def test_objects_of_a_list_in_one_row():
-    made = table(
-        "Datei;Titel;Namen;Rollen",
-        "1.jpg;A;Ott | Wyss;Autor | Verlag",
-        "2.jpg;B;Müller;",
-        "3.jpg;C;Ott | Wyss;Autor | ",
-    )
-    given = {"Namen": "persons[].name", "Rollen": "persons[].role"}
-    assert records(made, files=["1.jpg", "2.jpg"], given=given)[:2] == [
-        {
-            "titel": "A",
-            "persons": [{"name": "Ott", "role": "Autor"}, {"name": "Wyss", "role": "Verlag"}],
-        },
-        {"titel": "B", "persons": [{"name": "Müller", "role": ""}]},
-    ]
-    made.rows[2][1][2] = "Ott | Wyss | Huber"
-    made.rows[2][1][3] = "Autor | Verlag"
-    assert refusal(made, given=given) == (
-        "t.csv:4, column Rollen: has 2 values, and another column of persons has 3: give as many, "
-        "or one for all"
-    )
-
-
 def test_rows_of_one_item_must_agree():
     given = {"Name": "persons[].name"}
     made = table("Datei;Titel;Name", "1.jpg;A;Ott", "1.jpg;;Wyss", "1.jpg;A;Huber")

@@ -69,9 +69,7 @@ def test_the_column_of_ids_is_found_by_its_values():
         "Kasten3_0001.jpg": {"titel": "Die Ehe"},
         "Kasten3_0003.jpg": {"titel": "Zoo"},
     }
-    assert refusal("Objekt;Titel", "a;Die Ehe", ids=()) == (
-        "t.csv: needs a column id; it has: Objekt, Titel"
-    )
+    assert refusal("Objekt;Titel", "a;Die Ehe", ids=()).startswith("t.csv: needs a column id, and")
 
 
 def test_a_table_in_our_form_is_read_as_one_of_a_librarian_is():

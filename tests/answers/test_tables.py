@@ -254,13 +254,13 @@ def test_one_text_a_page_is_the_answer_of_a_model():
         ("", "answers.csv: empty: needs the names of the columns in its first row"),
         ("\n \n", "answers.csv: empty: needs the names of the columns in its first row"),
         ("id,text\n", "answers.csv: has no rows, only names of columns"),
-        ("name;text\n1;a\n", "answers.csv: needs a column id; it has: name, text"),
         (
             "id,Farbe,Zustand\n1,a,b\n",
-            "answers.csv: needs a column text or prediction, or fields of an answer (type.type, "
-            "author.last_name, author.first_name, publication.title, publication.year, "
-            "publication.place, publication.pages, publication.publisher, publication.format, "
-            "library_reference.shelfmark and 1 more); it has: id, Farbe, Zustand",
+            "answers.csv: needs a column id, and a column text or prediction or fields of an "
+            "answer (type.type, author.last_name, author.first_name, publication.title, "
+            "publication.year, publication.place, publication.pages, publication.publisher, "
+            "publication.format, library_reference.shelfmark and 1 more); it has: id, "
+            "Farbe, Zustand",
         ),
         (
             "id,text\n1,a\n2,b\n1,c\n",

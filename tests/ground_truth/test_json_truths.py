@@ -64,7 +64,7 @@ RECORD = {"title": "Lieder", "imprint": {"year": 1912}}
         ({"id": "007", "isbn": "0034"}, "007", {"isbn": "0034"}),
         ({"image": "b12.jpg", "ground_truth": {"signed": False}}, "b12.jpg", {"signed": False}),
         ({"id": "b12", "file_name": "images/b12.jpg", **RECORD}, "images/b12.jpg", RECORD),
-        ({"id": "A 7", "image": "b12.jpg"}, "b12.jpg", {"id_2": "A 7"}),
+        ({"id": "A 7", "image": "b12.jpg", "year": 1}, "b12.jpg", {"year": 1}),
         ({"file_name": "b12.jpg", "ground_truth": RECORD}, "b12.jpg", RECORD),
         ({"file_name": "b12.jpg", "ground_truth": None}, "b12.jpg", None),
         ({"file_name": "b12.jpg", "ground_truth": {}}, "b12.jpg", None),

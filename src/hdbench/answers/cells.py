@@ -125,35 +125,21 @@ def kind_of(name: str, cells: Sequence[str], *, divided: bool = True) -> Kind:
     """
     distinct = list(dict.fromkeys(cells))
     for kind in _GUESSED if distinct else ():
-        if all(is_written_as(cell, kind) for cell in distinct):
+        if all(_is_written_as(cell, kind) for cell in distinct):
             return kind
     is_list = any(json_list(cell) is not None for cell in distinct)
     return "list" if is_list or (divided and separator_of(name, cells)) else "text"
 
 
-def is_written_as(cell: str, kind: Kind) -> bool:
-    """Return whether a cell is a value of a kind just as we would write it, booleans apart.
-
-    Example:
-        >>> [is_written_as(cell, "integer") for cell in ("1912", "0012", "1912.0", "+1")]
-        [True, False, False, False]
-    """
-    value = value_of(cell, kind)
+def _is_written_as(cell: str, kind: Kind) -> bool:
+    """Return whether a cell is a value of a kind just as we would write it, booleans apart."""
     if kind == "boolean":
         return cell.casefold() in _BOOLEANS
+    value = value_of(cell, kind)
     if kind == "json":
         return isinstance(value, dict)
-    if kind == "date":
-        return iso_date(cell) == cell
-    return value != cell and cell_of(value) == (
-        cell.removesuffix(".0") if kind == "number" else cell
-    )
-
-
-def are_nearly_integers(cells: Sequence[str]) -> bool:
-    """Return whether most cells of a column are whole numbers, but not all."""
-    odd = sum(not is_written_as(cell, "integer") for cell in cells)
-    return 0 < 2 * odd < len(cells)
+    written = cell.removesuffix(".0") if kind == "number" else cell
+    return value is not None and cell_of(value) == written
 
 
 def separator_of(name: str, cells: Iterable[str], *, is_list: bool = False) -> str | None:
@@ -188,33 +174,26 @@ def separator_of(name: str, cells: Iterable[str], *, is_list: bool = False) -> s
     return None
 
 
-def value_of(cell: str, kind: Kind, separator: str | None = None) -> Any:
-    """Return the value of a cell that is not blank; its text, if it is not of that kind.
+def value_of(cell: str, kind: Kind) -> Any:
+    """Return the value of a cell that is not blank; None if it is not of that kind.
 
     Example:
         >>> [value_of(cell, "integer") for cell in ("1912", "1912,0", "um 1912")]
-        [1912, 1912, 'um 1912']
-        >>> value_of("17.9.1912", "date"), value_of("Ott | Wyss", "list", "|")
-        ('1912-09-17', ['Ott', 'Wyss'])
+        [1912, 1912, None]
+        >>> value_of("17.9.1912", "date"), value_of("ja", "boolean")
+        ('1912-09-17', True)
     """
     if kind in {"integer", "number"}:
         if matched := _INTEGER.fullmatch(cell):
             return int(matched[1])
-        return float(cell) if kind == "number" and NUMBER.fullmatch(cell) else cell
+        return float(cell) if kind == "number" and NUMBER.fullmatch(cell) else None
     if kind == "date":
-        return iso_date(cell) or cell
+        return iso_date(cell)
     if kind == "boolean":
-        return _SPELLINGS.get(cell.casefold(), cell)
-    if kind == "list":
-        return parts_of(cell, separator)
-    return structured(cell) if kind == "json" else cell
-
-
-def is_of(value: Any, kind: Kind) -> bool:
-    """Return whether a value is of a kind, and not the text of a cell that is not."""
-    if kind == "date":
-        return iso_date(value) is not None
-    return kind in ("text", "list") or not isinstance(value, str)
+        return _SPELLINGS.get(cell.casefold())
+    if kind == "json":
+        return None if isinstance(value := structured(cell), str) else value
+    return cell
 
 
 def parts_of(cell: str, separator: str | None) -> list[Any]:

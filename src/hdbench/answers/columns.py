@@ -5,12 +5,12 @@ import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from hdbench.answers.cells import Kind, kind_of, separator_of, structured
+from hdbench.answers.cells import Kind, kind_of, separator_of, value_of
 from hdbench.answers.entries import path_of, shown
 from hdbench.answers.field_paths import FieldPath, likeness
 from hdbench.answers.ids import form_of_parts, form_without_page, plain_form
 from hdbench.answers.tables import SourceTable
-from hdbench.answers.words import meanings, plain, without_umlauts
+from hdbench.answers.words import meanings, without_umlauts
 from hdbench.errors import HdbenchError, Message, did_you_mean
 
 
@@ -78,48 +78,33 @@ def read_choices(
     Raises:
         HdbenchError: there is no such column or field, or two columns are the key.
     """
+    by_title = {title.strip().casefold(): index for index, title in enumerate(table.header)}
+    by_title |= {title: index for index, title in enumerate(table.header)}
     spellings = {field.path.removesuffix("[]"): field.path for field in paths or ()}
     spellings |= {path: path for path in (*spellings.values(), LEFT_OUT, KEY)}
     chosen: dict[int, str] = {}
     for title, path in choices.items():
         choice = f"{title[:60]}={path[:60]}"
-        index = _index(table, title, choice)
-        if path == KEY in chosen.values():
+        index = by_title.get(title, by_title.get(title.strip().casefold()))
+        if index is None:
             raise HdbenchError(
-                "{choice}: another column is already given as id: keep one", choice=choice
-            )
-        is_path = _PATH.fullmatch(path) and path.count("[].") <= 1
-        if paths is None and path not in spellings and not is_path:
-            raise HdbenchError(
-                "{choice}: not the path of a field: write it as publication.year, authors[] "
-                "or persons[].name",
+                "{choice}: {table} has no column of that name: it has {names}{near}",
                 choice=choice,
+                table=table.name,
+                names=shown(table.header),
+                near=did_you_mean(title, table.header),
             )
-        if paths is not None and path not in spellings:
+        is_own = paths is None and _PATH.fullmatch(path) and path.count("[].") <= 1
+        if path not in spellings and not is_own:
+            examples = ["publication.year", "authors[]", "persons[].name"]
             raise HdbenchError(
-                "{choice}: there is no such field: there are {names}{near}",
+                "{choice}: there is no such field: write it as {names}{near}",
                 choice=choice,
-                names=shown(field.path for field in paths),
+                names=shown(examples if paths is None else [field.path for field in paths]),
                 near=did_you_mean(path, spellings),
             )
         chosen[index] = spellings.get(path, path)
     return chosen
-
-
-def _index(table: SourceTable, title: str, choice: str) -> int:
-    """Return the column of that name, in any case if there is one only."""
-    folded = [name.casefold() for name in table.header]
-    if title in table.header:
-        return table.header.index(title)
-    if folded.count(title.strip().casefold()) == 1:
-        return folded.index(title.strip().casefold())
-    raise HdbenchError(
-        "{choice}: {table} has no column of that name: it has {names}{near}",
-        choice=choice,
-        table=table.name,
-        names=shown(table.header),
-        near=did_you_mean(title, table.header),
-    )
 
 
 def _check_places(name: str, columns: Sequence[MappedColumn]) -> None:
@@ -202,13 +187,12 @@ def propose(
         fields = _fields(table, filled, chosen, key, paths)
     columns = []
     for index, (title, cells) in enumerate(zip(table.header, filled, strict=True)):
-        field, separator = fields.get(index, FieldPath("", "text")), None
-        if field.kind == "list":
-            separator = separator_of(field.path, cells, is_list=True)
-        elif "[]" in field.path and separator_of(field.path, cells) == "|":
-            separator = "|"
+        path, kind, _, nullable = fields.get(index, FieldPath("", "text"))
+        if kind == "any":
+            kind = kind_of(path, cells, divided=not table.has_lists)
+        separator = separator_of(path, cells, is_list=True) if kind == "list" else None
         example = cells[0][:MAX_EXAMPLE] if cells else ""
-        use = (field.path or None, field.kind, index == key, separator, example, field.nullable)
+        use = (path or None, kind, index == key, separator, example, nullable)
         columns.append(MappedColumn(index, title, *use))
     _check_places(table.name, columns)
     return columns
@@ -222,34 +206,20 @@ def _own_fields(
     kinds: Mapping[str, Kind],
 ) -> dict[int, FieldPath]:
     """Return the fields of their own that columns make."""
-    taken = {KEY, *(path.replace("[]", "") for path in chosen.values())}  # `id` is the item's
+    taken = {path.removesuffix("[]") for path in chosen.values()}
     fields: dict[int, FieldPath] = {}
     for index, (title, cells) in enumerate(zip(table.header, filled, strict=True)):
         path = chosen.get(index, "")
-        is_unused = index == key or not cells or _names_again(table, index, key)
-        if path in (LEFT_OUT, KEY) or (not path and is_unused):
+        is_id = index == key or title.casefold() in ("id", "file_name")  # which name the item again
+        if path in (LEFT_OUT, KEY) or (not path and (is_id or not cells)):
             continue
-        kind = kind_of(title, cells, divided=not table.has_lists)
-        is_list = (path or title).endswith("[]") or (kind == "list" and not path)
-        if title in kinds:
-            kind = kinds[title]
-            is_list = kind == "list"
+        kind = kinds.get(title) or kind_of(title, cells, divided=not table.has_lists)
+        if title not in kinds and (path or title).endswith("[]"):
+            kind = "list"
         path = path.removesuffix("[]") or _own_path(title, index, taken)
         taken.add(path)
-        if is_list:
-            fields[index] = FieldPath(f"{path}[]", "list")
-        else:
-            fields[index] = FieldPath(path, "text" if kind == "list" else kind)
+        fields[index] = FieldPath(path + "[]" * (kind == "list"), kind)
     return fields
-
-
-def _names_again(table: SourceTable, index: int, key: int | None) -> bool:
-    """Return whether a column names the items in another way: `b12` beside `images/b12.jpg`."""
-    return (
-        key is not None
-        and table.header[index].casefold() in ("id", "file_name")
-        and all(plain_form(cells[index]) == plain_form(cells[key]) for _, cells in table.rows)
-    )
 
 
 def _fields(
@@ -259,39 +229,26 @@ def _fields(
     key: int | None,
     paths: Sequence[FieldPath],
 ) -> dict[int, FieldPath]:
-    """Return the fields of a benchmark that columns go to, the likest first."""
+    """Return the fields of a benchmark that columns go to, the likest first.
+
+    An object around fields may be one column of JSON.
+    """
     by_path = {field.path: field for field in paths}
     found = {index: by_path[path] for index, path in chosen.items() if path in by_path}
-    around = {plain(outer): outer for path in by_path for outer in _around(path)}
-    candidates: list[tuple[int, int, int]] = []
-    for index, title in enumerate(table.header):
-        if index in chosen or index == key:
-            continue
-        outer = around.get(plain(title))
-        if outer and filled[index] and all(structured(cell) != cell for cell in filled[index]):
-            found[index] = FieldPath(outer, "json")
-        else:
-            candidates += (
-                (-score, number, index)
-                for number, field in enumerate(paths)
-                if (score := likeness(title, field))
-            )
-    taken = {field.path for field in found.values()}
-    for _, number, index in sorted(candidates):
-        if index not in found and paths[number].path not in taken:
-            found[index] = paths[number]
-            taken.add(paths[number].path)
-    for index, field in found.items():
-        if field.kind == "any":
-            kind = kind_of(field.path, filled[index], divided=not table.has_lists)
-            found[index] = field._replace(kind=kind)
+    outer = {path[: point.start()] for path in by_path for point in re.finditer(r"(\[\])?\.", path)}
+    targets = [*paths, *(FieldPath(path, "json") for path in sorted(outer))]
+    is_json = [bool(cells) and all(value_of(cell, "json") for cell in cells) for cells in filled]
+    likest = sorted(
+        (-score, number, index)
+        for index, title in enumerate(table.header)
+        for number, field in enumerate(targets)
+        if (number < len(paths) or is_json[index]) and (score := likeness(title, field))
+    )
+    for _, number, index in likest:
+        is_free = not (index in found or index in chosen or index == key)
+        if is_free and targets[number] not in found.values():
+            found[index] = targets[number]
     return found
-
-
-def _around(path: str) -> list[str]:
-    """Return the paths of the objects that a field is in."""
-    path = path.replace("[]", "")
-    return [path[: point.start()] for point in re.finditer(r"\.", path)]
 
 
 def _own_path(title: str, index: int, taken: Collection[str]) -> str:
@@ -359,11 +316,8 @@ def key_of(
             best = max(best, (matched, meanings(title) == ["file"], -index))
     if best[0]:
         return -best[2]
-    for word, least in (("file", 1), ("id", 2)):
+    for word in ("file", "id"):
         called = [index for index, title in enumerate(header) if meanings(title) == [word]]
-        free = [index for index in called if index not in chosen and filled[index]]
-        fullest = max(free, key=lambda column: len(set(filled[column])), default=None)
-        # An `ID type` has the same value in every row; several rows may belong to one image.
-        if fullest is not None and len(set(filled[fullest])) >= min(least, len(filled[fullest])):
-            return fullest
+        if free := [index for index in called if index not in chosen and filled[index]]:
+            return max(free, key=lambda column: len(set(filled[column])))
     return None

@@ -2,15 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, product
+from itertools import product
 from typing import Any, NamedTuple
 
 from hdbench.answers.cells import (
     FAULTS,
-    are_nearly_integers,
     is_blank,
-    is_of,
-    is_written_as,
     parts_of,
     structured,
     value_of,
@@ -64,9 +61,8 @@ def mapped(table: SourceTable, columns: Sequence[MappedColumn]) -> Truths:
 
     A blank cell is an empty text or list, otherwise null. What is not of its column's kind stays
     text, and a note says so. If columns are fields of the objects in a list, as in
-    `persons[].name`, each row has one of them, or several divided by the columns' separators, and
-    the rows of the same item have one record together. A row without any value is an item whose
-    ground truth is missing.
+    `persons[].name`, each row has one of them, and the rows of the same item have one record
+    together. A row without any value is an item whose ground truth is missing.
 
     Args:
         table: the table.
@@ -91,14 +87,14 @@ def mapped(table: SourceTable, columns: Sequence[MappedColumn]) -> Truths:
         7.jpg {'authors': ['Ott', 'Wyss'], 'publication': {'year': 1912}}
         8.jpg None
     """
-    keys = [column.index for column in columns if column.key]
-    reader = _Reader(table, columns)
+    key_column = next((column.index for column in columns if column.key), None)
+    reader = _Reader(columns)
     items: dict[str | int, list[_Row]] = {}
-    for number, (where, texts) in enumerate(table.rows):
+    for number, (place, texts) in enumerate(table.rows):
         cells = list(map(str.strip, texts))
-        key = next((cells[index] for index in keys if not is_blank(cells[index])), None)
-        item = key if key and reader.has_lists else number
-        items.setdefault(item, []).append(_Row(where, cells, key))
+        key = "" if key_column is None else cells[key_column]
+        row = _Row(place, cells, None if is_blank(key) else key)
+        items.setdefault(row.key if row.key and reader.has_lists else number, []).append(row)
     truths = [Truth(rows[0].place, rows[0].key, reader.record(rows)) for rows in items.values()]
     notes = [*table.notes]
     if unused := [each.title for each in columns if each.example and not (each.path or each.key)]:
@@ -134,6 +130,10 @@ class _Row(NamedTuple):
         """Return what messages call a cell."""
         return Message("{place}, column {column}", place=self.place, column=column.title)
 
+    def has_value(self, columns: Iterable[MappedColumn]) -> bool:
+        """Return whether a cell in these columns is not blank."""
+        return not all(is_blank(self.cells[column.index]) for column in columns)
+
 
 class _Reader:
     """Makes a record of the rows of an item.
@@ -144,82 +144,67 @@ class _Reader:
             and the first.
     """
 
-    def __init__(self, table: SourceTable, columns: Sequence[MappedColumn]) -> None:
-        self._checked = [column for column in columns if column.path or column.key]
+    def __init__(self, columns: Sequence[MappedColumn]) -> None:
         self._used = [column for column in columns if column.path]
-        # The path of a list of objects, empty for the record itself → the path in it → its columns.
-        self._fields: dict[_Path, dict[_Path, list[MappedColumn]]] = {}
+        # The path of a list of objects, empty for the record itself → the columns in it.
+        self._fields: dict[str, list[MappedColumn]] = {}
         for column in self._used:
-            around, _, path = str(column.path).rpartition("[].")
-            fields = self._fields.setdefault(tuple(around.split(".")) if around else (), {})
-            fields.setdefault(tuple(path.removesuffix("[]").split(".")), []).append(column)
+            around = str(column.path).rpartition("[].")[0]
+            self._fields.setdefault(around, []).append(column)
         self.has_lists = any(self._fields)
         self.odd: dict[tuple[str, str], tuple[int, str]] = {}
-        texts = [column for column in self._used if column.kind == "text"]
-        self._nearly_integers = {
-            column.index for column in texts if are_nearly_integers(table.column(column.index))
-        }
 
     def record(self, rows: Sequence[_Row]) -> dict[str, Any] | None:
         """Return the record in the rows of an item; None if no cell has a value.
 
         Raises:
-            HdbenchError: a formula failed, columns of the same list have different numbers of
-                values, or the rows differ in more than the objects of lists.
+            HdbenchError: a formula failed, or the rows differ in more than the objects of lists.
         """
-        for row in rows:
-            for column in self._checked:
-                if row.cells[column.index] in FAULTS:
-                    raise HdbenchError(
-                        "{place}: holds the error {cell}: enter the value, empty the cell, or "
-                        "leave the column out",
-                        place=row.place_of(column),
-                        cell=row.cells[column.index],
-                    )
-        rows = [row for row in rows if not all(is_blank(row.cells[c.index]) for c in self._used)]
+        for row, column in product(rows, self._used):
+            if row.cells[column.index] in FAULTS:
+                raise HdbenchError(
+                    "{place}: holds the error {cell}: enter the value, empty the cell, or leave "
+                    "the column out",
+                    place=row.place_of(column),
+                    cell=row.cells[column.index],
+                )
+        rows = [row for row in rows if row.has_value(self._used)]
         if not rows:
             return None
         record: dict[str, Any] = {}
-        for around, fields in self._fields.items():
-            columns = list(chain(*fields.values()))
+        for around, columns in self._fields.items():
             if around:
-                objects = (each for row in rows for each in _objects(around, columns, row))
-                put(record, around, [self._filled({}, fields, row) for row in objects])
+                objects = [self._filled({}, columns, row) for row in rows if row.has_value(columns)]
+                put(record, around.split("."), objects)
             else:
-                self._filled(record, fields, _common(columns, rows))
+                self._filled(record, columns, _common(columns, rows))
         return record
 
     def _filled(
-        self, record: dict[str, Any], fields: Mapping[_Path, Sequence[MappedColumn]], row: _Row
+        self, record: dict[str, Any], columns: Sequence[MappedColumn], row: _Row
     ) -> dict[str, Any]:
         """Enter the values of a row's cells; return the record."""
-        for path, columns in fields.items():
-            value: Any = []
-            for column in columns:  # several may fill the same list
-                cell = row.cells[column.index]
-                if column.kind == "list":
-                    value += parts_of(cell, column.separator)
-                elif is_blank(cell):
-                    value = "" if column.kind == "text" else None
-                else:
-                    value = value_of(cell, column.kind)
-                if is_blank(cell):
-                    if cell:
-                        self._note("", row, column)
-                elif not is_of(value, column.kind):
-                    self._note(column.kind, row, column)
-                elif column.index in self._nearly_integers and not is_written_as(cell, "integer"):
-                    self._note("integer", row, column)
-            if value is not None or columns[0].nullable:
-                put(record, path, value)
+        lists: dict[str, list[Any]] = {}  # which several columns may fill
+        for column in columns:
+            cell, kind = row.cells[column.index], column.kind
+            path = str(column.path).rpartition("[].")[2].removesuffix("[]")
+            value: Any = "" if kind == "text" else None
+            if kind == "list":
+                value = lists.setdefault(path, [])
+                value += parts_of(cell, column.separator)
+            elif not is_blank(cell) and (value := value_of(cell, kind)) is None:
+                value = cell
+                self._note(kind, row, column)
+            if cell and is_blank(cell):
+                self._note("", row, column)
+            if value is not None or column.nullable:
+                put(record, path.split("."), value)
         return record
 
     def _note(self, kind: str, row: _Row, column: MappedColumn) -> None:
-        key = kind, column.title if kind else ""
+        key, cell = (kind, column.title if kind else ""), row.cells[column.index][:40]
         count, first = self.odd.get(key, (0, ""))
-        if not count:
-            cell = row.cells[column.index][:40]
-            first = Message("{place}: {cell!r}", place=row.place_of(column), cell=cell)
+        first = first or Message("{place}: {cell!r}", place=row.place_of(column), cell=cell)
         self.odd[key] = count + 1, first
 
 
@@ -240,32 +225,6 @@ def _common(columns: Iterable[MappedColumn], rows: Sequence[_Row]) -> _Row:
                 key=str(row.key)[:60],
             )
     return first._replace(cells=cells)
-
-
-def _objects(around: _Path, columns: Sequence[MappedColumn], row: _Row) -> Iterator[_Row]:
-    """Yield the objects of a list that a row has, each as a row."""
-    parts: dict[int, list[str]] = {}
-    for column in columns:
-        cell = row.cells[column.index]
-        is_divided = column.separator and column.kind != "list"
-        parts[column.index] = cell.split(column.separator) if is_divided else [cell]
-    number = max(map(len, parts.values()))
-    for column in columns:
-        if len(parts[column.index]) not in (1, number):
-            raise HdbenchError(
-                "{place}: has {count} values, and another column of {path} has {number}: give "
-                "as many, or one for all",
-                place=row.place_of(column),
-                count=len(parts[column.index]),
-                path=".".join(around),
-                number=number,
-            )
-    for each in range(number):
-        cells = [*row.cells]
-        for index, texts in parts.items():
-            cells[index] = texts[each % len(texts)].strip()
-        if not all(is_blank(cells[index]) for index in parts):
-            yield row._replace(cells=cells)
 
 
 def table_answers(
@@ -302,18 +261,12 @@ def table_answers(
         given[table.header[key]] = KEY
     paths = field_paths(schema) if schema else None
     columns = propose(table, paths=paths, file_names=list(ids), given=given)
-    # Of two rows, one may have an id, and the other one the hash of its file.
-    columns = [replace(each, key=each.key or each.index == facts.get("sha256")) for each in columns]
     titles = [column.title for column in columns if column.key]
-    if not titles:
-        raise HdbenchError(
-            "{place}: needs a column id; it has: {has}", place=table.name, has=shown(table.header)
-        )
     fields = [column for column in columns if column.path]
-    if not fields and not facts.keys() & {"text", "prediction"}:
+    if not titles or not (fields or facts.keys() & {"text", "prediction"}):
         raise HdbenchError(
-            "{place}: needs a column text or prediction, or fields of an answer ({fields}); it "
-            "has: {has}",
+            "{place}: needs a column id, and a column text or prediction or fields of an answer "
+            "({fields}); it has: {has}",
             place=table.name,
             fields=shown(field.path for field in paths or ()),
             has=shown(table.header),
@@ -340,36 +293,37 @@ def table_answers(
 
 
 def _facts(table: SourceTable, schema: AnswerSchema | None) -> dict[str, int]:
-    """Return the columns that are not fields: the id, and what is about an answer."""
+    """Return the columns that are not fields: the id, and what is about an answer.
+
+    The column `text` is all that a model wrote, unless other fields stand beside it or, where a
+    record lists objects with a text, an item has several rows.
+    """
     names = schema.names if schema else frozenset[str]()
     folded = [title.casefold() for title in table.header]
     facts: dict[str, int] = {}
-    for index, (title, name) in enumerate(zip(table.header, folded, strict=True)):
-        if name in ABOUT and (name == "id" or title not in names or title == "text"):
+    for index, name in enumerate(folded):
+        if name in ABOUT and (name in ("id", "text") or table.header[index] not in names):
             facts.setdefault(name, index)
     content = next((name for name in CONTENTS if name in folded and name not in names), None)
     if content and not facts.keys() & {"text", "prediction"}:
         facts["text"] = folded.index(content)
-    if "text" in facts and schema and _is_field(table, schema, facts):
-        del facts["text"]
+    if schema and "text" in facts:
+        paths = {field.path.replace("[]", "") for field in field_paths(schema)}
+        listed = f"{schema.list_of_objects[0]}." if schema.list_of_objects else ""
+        others = {title for title in table.header if title.casefold() not in ABOUT}
+        is_beside = any(title in paths or listed + title in paths for title in others)
+        if not paths.isdisjoint(("text", f"{listed}text")) and (
+            is_beside or (listed and _repeats(table, facts))
+        ):
+            del facts["text"]
     return facts
 
 
-def _is_field(table: SourceTable, schema: AnswerSchema, facts: Mapping[str, int]) -> bool:
-    """Return whether the column `text` is a field of the record, not all that a model wrote.
-
-    It is if other fields stand beside it; or, where a record lists objects with a text, if an item
-    has several rows.
-    """
-    paths = {field.path.replace("[]", "") for field in field_paths(schema)}
-    listed = f"{schema.list_of_objects[0]}." if schema.list_of_objects else ""
-    others = [title for title in table.header if title.casefold() not in ABOUT]
-    if any(title in paths or listed + title in paths for title in others):
-        return not paths.isdisjoint(("text", f"{listed}text"))
-    ids = table.column(facts["id"]) if listed and f"{listed}text" in paths and "id" in facts else []
-    return len(set(ids)) < len(ids) and not any(
-        isinstance(structured(text), dict | list) for text in table.column(facts["text"])
-    )
+def _repeats(table: SourceTable, facts: Mapping[str, int]) -> bool:
+    """Return whether several rows have the same id and model."""
+    names = [facts[name] for name in ("id", "model") if name in facts]
+    rows = [[cells[index] for index in names] for _, cells in table.rows if any(cells)]
+    return "id" in facts and len(set(map(tuple, rows))) < len(rows)
 
 
 def _answers(
@@ -394,4 +348,4 @@ def _answers(
 def _number(cell: str) -> Any:
     """Return a count of tokens, or seconds with a decimal point or comma; other text as it is."""
     number = value_of(cell.strip().replace(",", "."), "number")
-    return cell if isinstance(number, str) else number
+    return cell if number is None else number

@@ -8,7 +8,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from hdbench.answers.cells import kind_of
 from hdbench.answers.columns import KEY, propose
 from hdbench.answers.in_memory import Entry, entries, write_entries
 from hdbench.answers.records import mapped
@@ -97,11 +96,8 @@ def _of_table(given: Iterable[Entry]) -> Iterator[Entry]:
     """Yield a line for each row of a table whose columns are the fields of the records."""
     rows = ((f"{NAME}:{number}", row) for number, row in enumerate(given, start=1))
     table = rows_table(rows, NAME)
-    paths = {
-        title: f"{title}[]" if kind_of("", table.column(index), divided=False) == "list" else title
-        for index, title in enumerate(table.header)
-    }
-    columns = propose(table, paths=None, file_names=[], given=paths | {"id": KEY})
+    paths = {title: title for title in table.header} | {"id": KEY}
+    columns = propose(table, paths=None, file_names=[], given=paths)
     for truth in mapped(table, columns).truths:
         yield {"id": truth.key, TRUTH: truth.record or {}}
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hdbench.answers.cells import Kind, cell_of, is_of, value_of
+from hdbench.answers.cells import Kind, cell_of, value_of
 from hdbench.benchmarks.building.drafts import shape, titles_of
 from hdbench.benchmarks.spec import DESCRIPTION
 from hdbench.collections.home.folder import PROMPT, SCHEMA, CollectionFolder
@@ -153,7 +153,7 @@ def _converted(value: Any, kind: Kind, item: str) -> Any:
     if isinstance(value, list):
         value = "; ".join(map(cell_of, value))
     converted = value_of(cell_of(value), kind)
-    if not is_of(converted, kind):
+    if converted is None:
         raise HdbenchError(
             "{item}: {value!r} is not of the kind {kind}: change it first; nothing was changed",
             item=item,

@@ -284,11 +284,9 @@ def _value(text: str, field: dict[str, Any]) -> Any:
     if text == NOTHING:
         return None
     kind = field["kind"]
-    if kind == "boolean":
-        value = typed(text, "boolean")
-        text = json.dumps(value) if isinstance(value, bool) else text
-    elif kind == "integer":
-        text = str(typed(text, "integer"))
+    if kind in ("boolean", "integer"):
+        value = typed(text, kind)
+        text = text if value is None else json.dumps(value)
     elif kind == "number":
         text = text.replace(",", ".")
     elif kind == "list" and (listed := json_list(text)) is not None:

@@ -317,7 +317,7 @@ class Length(hd.Metric):
         apart = abs(len((record or {}).get("text", "")) - len(prepared["text"]))
         return ItemScore({"right": int(record is not None and apart <= self.slack)})
 
-    def explain(self, score, prepared):
+    def explain(self, score):
         return []
 
     def rates(self, totals):

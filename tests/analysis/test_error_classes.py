@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hdbench.answers.answer import Answer
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 from hdbench.scoring.error_classes import (
     ERROR_CLASSES,
@@ -144,7 +144,7 @@ def test_confused_characters(reference, prediction, expected):
 
 def explained(metric, answer, truth):
     prepared = metric.prepare(truth)
-    return metric.explain(metric.score(answer, prepared), prepared)
+    return metric.explain(metric.score(answer, prepared))
 
 
 def letter(answer):

@@ -9,7 +9,7 @@ from hdbench.answers.answer import Answer
 from hdbench.benchmarks.building.drafts import schema_of_records
 from hdbench.benchmarks.spec import read_spec
 from hdbench.collections.new.rules import rules_for
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 
 BOOK = {
     "title": "Die Ehe",

@@ -8,7 +8,7 @@ from hdbench.answers.answer import Answer
 from hdbench.answers.schema import AnswerSchema
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.checks import Checks
-from hdbench.evaluation.items import ScoreCollector
+from hdbench.evaluation.score import ScoreCollector
 from hdbench.scoring import make_metric
 
 SCHEMA = AnswerSchema(
@@ -46,7 +46,7 @@ def check(answers, truths=None, metric=None, schema=SCHEMA):
         answer = as_answer(number, prediction)
         scored = tally.add(answer, metric.prepare(truth))
         if scored is not None:
-            checks.add(answer, scored, schema.violations(answer.prediction), truth)
+            checks.add(*scored, schema.violations(answer.prediction), truth)
     checks.check_fields("answers.jsonl")
     return checks.warnings(tally.result())
 

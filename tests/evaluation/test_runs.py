@@ -10,12 +10,11 @@ from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.collections.trust.runs import opened_run
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.items import score_items
 from hdbench.evaluation.parts import ScoredDataset
 from hdbench.evaluation.result_file import write_results
 from hdbench.evaluation.run import is_result
 from hdbench.evaluation.runs import load_runs
-from hdbench.evaluation.score import Settings
+from hdbench.evaluation.score import Settings, score_items
 from hdbench.scoring import make_metric
 
 WRONG = {"title": "Stellingen", "year": 1942}

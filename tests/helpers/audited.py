@@ -1,8 +1,8 @@
 """Runs of little cards for the tests of the audit, scored as any other."""
 
 from hdbench.answers.answer import Answer
-from hdbench.evaluation.items import score_items
 from hdbench.evaluation.run import RunInfo
+from hdbench.evaluation.score import score_items
 from hdbench.scoring.letters_f1 import LettersF1
 from hdbench.scoring.record_f1 import RecordF1
 from hdbench.scoring.zettel_f1 import ZettelF1

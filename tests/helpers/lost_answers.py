@@ -18,7 +18,7 @@ from hdbench.answers.text import read_text
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.building.builder import build
 from hdbench.benchmarks.building.recipe import find_recipe
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.scoring import make_metric
 
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ import openpyxl
 import pytest
 
 from hdbench.answers.answer import Answer
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.integrations.compare import main, write_similarity_data_to_excel
 from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy
 

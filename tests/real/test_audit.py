@@ -19,7 +19,7 @@ from helpers.run_folders import run_info
 from hdbench.answers.answer import Answer
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.report.audit.findings import MAKERS, audit
 from hdbench.scoring.error_classes import form
 from hdbench.scoring.zettel_f1 import ZettelF1

@@ -9,7 +9,7 @@ import pytest
 from reference import avisblatt_cer as naive
 
 from hdbench.answers.answer import Answer
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 
 CONTINUED = {"image_4": "Es wird zum Verkauf angetragen"}

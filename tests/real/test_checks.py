@@ -11,7 +11,7 @@ from hdbench.answers.answer import Answer
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text
 from hdbench.evaluation.checks import Checks
-from hdbench.evaluation.items import ScoreCollector
+from hdbench.evaluation.score import ScoreCollector
 from hdbench.scoring import make_metric
 
 SCHEMAS = Path(__file__).parents[2] / "dataset_scripts"
@@ -62,7 +62,7 @@ def warnings_of(shared, recorded, truths, metric, dataset, *, reread=False):
                     prediction, status, *_ = read_text(recorded_answer["text"] or "", schema)
                 answer = Answer(prediction, status, id=name, text=recorded_answer["text"])
                 scored = tally.add(answer, prepared[name])
-                checks.add(answer, scored, schema.violations(prediction), truths[name])
+                checks.add(*scored, schema.violations(prediction), truths[name])
             found[run["run"]] = checks.warnings(tally.result())
     return found
 

@@ -10,7 +10,7 @@ from datasets import Image, List, load_dataset
 
 from hdbench.answers.answer import Answer
 from hdbench.common.jsonio import read_jsonl
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.scoring import make_metric
 
 pytestmark = pytest.mark.nightly

@@ -67,7 +67,7 @@ def test_92_of_100_errors_have_the_class_that_a_person_gave(shared):
             if row["id"] in known:
                 truth = metric.prepare(known[row["id"]])
                 score = metric.score(answers[row["run"], row["id"]], truth)
-                matches = metric.explain(score, truth)
+                matches = metric.explain(score)
                 found = errors(matches, forms=metric.value_forms)
                 of_field = [error for m, error in found if m.field == row["field"]]
                 agreed += of_field[int(row["number"]) - 1] == row["class"]

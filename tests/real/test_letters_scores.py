@@ -7,7 +7,7 @@ import pytest
 from reference import letters_f1 as naive
 
 from hdbench.answers.answer import Answer
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.scoring.letters_f1 import LettersF1
 
 COUNTS = {"tp": "true_positives", "fp": "false_positives", "fn": "false_negatives"}

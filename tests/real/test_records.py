@@ -10,7 +10,7 @@ from hdbench.answers.answer import Answer
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.building.builder import build
 from hdbench.benchmarks.building.recipe import find_recipe
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 
 pytestmark = pytest.mark.slow
 

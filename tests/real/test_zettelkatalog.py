@@ -16,7 +16,7 @@ from PIL import Image
 from reference import zettel_f1 as naive
 
 from hdbench.answers.answer import Answer
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 LEFT_OUT = {"00604370", "00604375"}

@@ -7,8 +7,8 @@ import pytest
 
 from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.items import score_items
 from hdbench.evaluation.result_file import read_result, write_results
+from hdbench.evaluation.score import score_items
 from hdbench.report.items import item_views
 from hdbench.scoring.error_classes import errors
 from hdbench.scoring.metric import FieldMatch

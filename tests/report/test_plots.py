@@ -7,8 +7,8 @@ import pytest
 from helpers.run_folders import run_info
 
 from hdbench.answers.answer import Answer
-from hdbench.evaluation.items import score_items
 from hdbench.evaluation.parts import ScoredDataset
+from hdbench.evaluation.score import score_items
 from hdbench.report.plots import plots
 from hdbench.scoring import make_metric
 

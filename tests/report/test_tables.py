@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hdbench.answers.answer import Answer
 from hdbench.common.display.table import Column, Table
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.report.workbook import csv_files
 from hdbench.scoring import make_metric
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hdbench.answers.answer import Answer
 from hdbench.common.csv_and_excel import cell_text, write_text
 from hdbench.common.display import excel as module
-from hdbench.evaluation.items import score_items
 from hdbench.evaluation.parts import ScoredDataset
+from hdbench.evaluation.score import score_items
 from hdbench.report.workbook import workbook
 from hdbench.scoring import make_metric
 from hdbench.statistics.bootstrap import intervals

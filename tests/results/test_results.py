@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from hdbench.answers.answer import Answer
 from hdbench.api import score, score_runs
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.items import score_items
 from hdbench.evaluation.parts import item_set
 from hdbench.evaluation.result_file import read_result, read_results, write_results
 from hdbench.evaluation.run import answers_sha256
+from hdbench.evaluation.score import score_items
 from hdbench.scoring import make_metric
 
 RIGHT = {"title": "Stellingen", "year": 1924}

@@ -3,8 +3,8 @@
 import pytest
 
 from hdbench.answers.answer import Answer
-from hdbench.evaluation.items import score_items
 from hdbench.evaluation.parts import ScoredDataset
+from hdbench.evaluation.score import score_items
 from hdbench.evaluation.sentences import lead, reading, work
 from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.metric import EFFORT

@@ -6,7 +6,7 @@ from helpers.results import in_detail
 
 from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 

@@ -7,7 +7,7 @@ from reference import avisblatt_cer as naive
 from reference.values import distance
 
 from hdbench.answers.answer import Answer
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.scoring.avisblatt_cer import AvisblattCer
 from hdbench.scoring.metric import OUTCOMES
 

@@ -7,7 +7,7 @@ import pytest
 from reference.values import canonical
 
 from hdbench.answers.answer import Answer
-from hdbench.evaluation.items import ScoreCollector, score_items
+from hdbench.evaluation.score import ScoreCollector, score_items
 from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.text_equality import canonical_text
 

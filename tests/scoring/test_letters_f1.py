@@ -5,7 +5,7 @@ from helpers.results import in_detail
 
 from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.scoring.letters_f1 import CATEGORIES, LettersF1
 
 COUNTS = ("true_positives", "false_positives", "false_negatives")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from reference import letters_f1 as naive
 
 from hdbench.answers.answer import Answer
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.scoring.letters_f1 import LettersF1
 
 COUNTS = ("true_positives", "false_positives", "false_negatives")

@@ -9,7 +9,7 @@ from helpers.work import growth
 
 from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.record_f1 import RecordF1
 
@@ -36,7 +36,7 @@ def records(answer, truth, **options):
 def outcomes(answer, truth, **options):
     metric = RecordF1(**options)
     prepared = metric.prepare(truth)
-    matches = metric.explain(metric.score(answer, prepared), prepared)
+    matches = metric.explain(metric.score(answer, prepared))
     return {match.field: match.outcome for match in matches}
 
 
@@ -315,7 +315,7 @@ def test_a_field_is_shown_by_its_keys_as_they_are():
     score = metric.score(answer, prepared)
     assert score.fields["missing"] == ["Nr."]
     assert score.fields["substituted"] == ["e[0].b.c"]
-    shown = {match.field: match.reference for match in metric.explain(score, prepared)}
+    shown = {match.field: match.reference for match in metric.explain(score)}
     assert shown == {"Nr.": "1", "e[0].b.c": "Abegg", "e[0].n": "x"}
 
 

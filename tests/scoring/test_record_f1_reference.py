@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from reference import record_f1 as naive
 
 from hdbench.answers.answer import Answer
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.scoring.record_f1 import RecordF1
 
 pytestmark = pytest.mark.nightly

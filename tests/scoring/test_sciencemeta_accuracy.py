@@ -6,7 +6,7 @@ from helpers.results import in_detail
 
 from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy, sequence_ratio
 
 OF_A_FIELD = ("similarity", "both_empty")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reference import sciencemeta_accuracy as naive
 
 from hdbench.answers.answer import Answer
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.scoring.sciencemeta_accuracy import SciencemetaAccuracy, sequence_ratio
 
 ALPHABETS = {

@@ -7,7 +7,7 @@ import pytest
 
 from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.text_cer import TextCer
 

@@ -10,7 +10,7 @@ from reference.values import canonical
 
 from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.scoring.text_cer import TextCer
 
 SIGNS = "aäbzſßAZ .,-¬⸗=\n\r\t\u0308\u0364\u0323ṩ\U0001f1e8\U0001f1ed\u200d"

@@ -4,7 +4,7 @@ import pytest
 from helpers.results import in_detail
 
 from hdbench.answers.answer import Answer
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 TITLE = (

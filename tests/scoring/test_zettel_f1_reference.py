@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference import zettel_f1 as naive
 
 from hdbench.answers.answer import Answer
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.scoring.zettel_f1 import ZettelF1
 
 PROTOCOLS = ("documented", "published")
@@ -113,7 +113,7 @@ def test_counting_and_explaining_agree(card):
     prepared = metric.prepare(truth)
     score = metric.score(answer, prepared)
     explained = {}
-    for match in metric.explain(score, prepared):
+    for match in metric.explain(score):
         explained.setdefault(match.outcome, []).append(match.field)
     assert explained == {outcome: list(paths) for outcome, paths in score.fields.items() if paths}
     wrong = sum(len(paths) for outcome, paths in explained.items() if outcome != "correct")

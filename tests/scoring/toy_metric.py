@@ -23,12 +23,12 @@ class ToyMetric(Metric):
         title = "" if record is None else str(record.get("title"))
         right = len(title) == prepared
         fields = {"correct" if right else "missing": ["title"]}
-        return ItemScore({"right": int(right)}, fields, title)
+        return ItemScore({"right": int(right)}, fields, (prepared, title))
 
-    def explain(self, score, prepared):
+    def explain(self, score):
         right = bool(score.statistics["right"])
         outcome = "correct" if right else "missing"
-        return [FieldMatch("title", outcome, prepared, score.compared, float(right))]
+        return [FieldMatch("title", outcome, *score.compared, float(right))]
 
     def rates(self, totals):
         return {

@@ -25,7 +25,7 @@ from speed.plotting import BLUE, GREY, ORANGE, SETTINGS
 from hdbench.answers.answer import Answer
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.scoring.metric import Metric
 from hdbench.scoring.records import pairing
 

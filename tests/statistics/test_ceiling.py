@@ -5,7 +5,7 @@ import random
 import pytest
 
 from hdbench.answers.answer import Answer
-from hdbench.evaluation.items import score_items
+from hdbench.evaluation.score import score_items
 from hdbench.scoring import make_metric
 from hdbench.statistics.agreement import ceiling
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from hdbench.answers.answer import Answer
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.items import score_items
 from hdbench.evaluation.parts import ScoredDataset
+from hdbench.evaluation.score import score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1
 from hdbench.statistics.bootstrap import tables

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hdbench.answers.answer import Answer
 from hdbench.benchmarks.sample import Sample, weighed
 from hdbench.errors import HdbenchError
-from hdbench.evaluation.items import score_items
 from hdbench.evaluation.parts import ScoredDataset
+from hdbench.evaluation.score import score_items
 from hdbench.evaluation.sentences import estimated
 from hdbench.scoring import make_metric
 from hdbench.scoring.rates import f1

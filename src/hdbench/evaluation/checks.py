@@ -4,20 +4,21 @@ import json
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Container, Hashable, Iterable, Iterator
+from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from hdbench.answers.answer import KINDS, LOST, Answer, Kind, Status
+from hdbench.answers.answer import KINDS, Answer, Kind, Status
+from hdbench.answers.folders import RUN_FILE
 from hdbench.answers.schema import Violation
 from hdbench.common.jsonio import parse_json
-from hdbench.errors import HdbenchError, escaped
-from hdbench.evaluation.items import ScoredItem
+from hdbench.errors import HdbenchError, Message, escaped
 from hdbench.evaluation.parts import RunWarning, WarningText, message
 from hdbench.evaluation.result import Result
+from hdbench.evaluation.run import RunAnswers, subset_in_words
 from hdbench.scoring.letters_f1 import read_name
-from hdbench.scoring.metric import FieldMatch, Metric
+from hdbench.scoring.metric import FieldMatch, ItemScore, Metric
 
 LOOKED_AT = 5_000
 """Maximum number of answers whose values are looked at; of more, evenly spread ones are. It takes
@@ -130,31 +131,31 @@ class Checks:
     def add(
         self,
         answer: Answer,
-        scored: ScoredItem,
+        score: ItemScore,
         violations: Iterable[Violation],
         truth: dict[str, Any],
     ) -> None:
         """Look at one item.
 
         Args:
-            answer: its answer.
-            scored: the item with its score.
+            answer: its answer, with the status that counts.
+            score: its score.
             violations: where the answer does not conform to the benchmark's schema.
             truth: its ground truth.
         """
         self._items += 1
-        self._status[scored.status].add(answer.id)
-        if answer.kind and scored.status in LOST:  # others may be texts that were asked for
+        self._status[answer.status].add(answer.id)
+        if answer.kind:
             self._kinds[answer.kind].add(answer.id)
-        for name, number in scored.score.not_compared.items():
+        for name, number in score.not_compared.items():
             self._long_lists[name].add(answer.id)
             self._not_compared[name] += number
         if answer.tokens and "input" in answer.tokens:
             self._counted += 1
             self._tokens[answer.tokens["input"]].add(answer.id)
-        if scored.coverage != "unanswered":
+        if answer.status != "unanswered":
             if self._answered % self._step == 0:
-                self._look_at(answer, scored, violations, truth)
+                self._look_at(answer, self.metric.explain(score), violations, truth)
             self._answered += 1
 
     def warnings(self, result: Result) -> list[RunWarning]:
@@ -175,12 +176,12 @@ class Checks:
     def _look_at(
         self,
         answer: Answer,
-        scored: ScoredItem,
+        matches: Sequence[FieldMatch],
         violations: Iterable[Violation],
         truth: dict[str, Any],
     ) -> None:
         self._looked_at += 1
-        self._fields.add(answer, scored)
+        self._fields.add(answer, matches)
         # By the record, as a model can think something different each time, and by the text, as a
         # harness can put an item's own id into the record. A hash needs little space.
         record, of_truth = repr(answer.prediction), hash(repr(truth))
@@ -192,9 +193,9 @@ class Checks:
             seen.truths_differ |= seen.truth != of_truth
             if seen.count == FEW:
                 seen.shown = shown(answer.prediction, ANSWER_SHOWN)
-        if scored.coverage == "answered":
+        if answer.is_record:
             self._records += 1
-            for key in _wrong(scored.matches):
+            for key in _wrong(matches):
                 self._values[key].add(answer.id)
             unfit = {
                 _INDEX.sub("", violation.field): violation.value
@@ -393,20 +394,18 @@ class SharedFields:
         self._expected: dict[str, None] = {}
         self._names: set[str] = set()
 
-    def add(self, answer: Answer, scored: ScoredItem) -> None:
+    def add(self, answer: Answer, matches: Sequence[FieldMatch]) -> None:
         """Take the names of fields in an answer, unless it is not an object, or an empty one."""
-        if self._is_shared:
+        if self._is_shared or any(match.outcome in ("correct", "substituted") for match in matches):
+            self._is_shared = True
             return
-        record = scored.answer.prediction if scored.coverage == "answered" else None
+        record = answer.prediction if answer.is_record else None
         if answer.kind == "other":  # an object without any of the schema's fields is not a record
-            record = _value(scored.answer.prediction)
+            record = _value(answer.prediction)
         if not isinstance(record, dict) or not record:
             return
-        self._is_shared = any(
-            match.outcome in ("correct", "substituted") for match in scored.matches
-        )
         self._count += 1
-        for match in scored.matches:
+        for match in matches:
             if match.outcome == "missing":
                 field = _INDEX.sub("", match.field)
                 _keep(self._expected, field)
@@ -466,3 +465,190 @@ def _value(text: Any) -> Any:
         return parse_json(text)
     except ValueError:
         return None
+
+
+# Notes on a run: how it was asked and read, and what cannot be scored
+
+REASONS = 5
+"""Maximum number of reasons that are named."""
+
+
+def notes_on(
+    run: RunAnswers, result: Result, *, asked: int, with_truth: int, rewritten: int
+) -> list[str]:
+    """Return notes on a run: what was asked, how, what cannot be scored, and how its file was read.
+
+    Args:
+        run: the run.
+        result: its result.
+        asked: the number of items that were asked.
+        with_truth: the number of these that have a ground truth.
+        rewritten: the number whose answer or ground truth is not written in canonical form.
+    """
+    return [
+        *_unseen(run),
+        *_own(run),
+        *_not_asked(run, asked),
+        *_without_truth(asked - with_truth),
+        *_empty_strata(result),
+        *_proposed(result),
+        *_rewritten(rewritten),
+        *run.notes,
+    ]
+
+
+def text_notes(texts: int, undivided: int) -> list[Message]:
+    """Return notes on answers that are texts and stand for a record.
+
+    Args:
+        texts: how many they are.
+        undivided: how many of them lack the page breaks of their ground truth.
+    """
+    notes = []
+    if texts:
+        notes.append(
+            Message(
+                "{count:,} answer is a text: it is compared with the text of the ground truth, and "
+                "no other field is asked of it",
+                plural="{count:,} answers are texts: they are compared with the text of the ground "
+                "truth, and no other field is asked of them",
+                count=texts,
+            )
+        )
+    if undivided:
+        notes.append(
+            Message(
+                "{count:,} text has no page break, and its ground truth several pages: all of it "
+                "counts as the first page",
+                plural="{count:,} texts have no page break, and their ground truths several pages: "
+                "all of each counts as the first page",
+                count=undivided,
+            )
+        )
+    return notes
+
+
+def reason_notes(reasons: Counter[str]) -> list[Message]:
+    """Return a note on why items have no answer, the most frequent reasons first.
+
+    Args:
+        reasons: reason → the number of items.
+    """
+    if not reasons:
+        return []
+    listed = ", ".join(f"{reason} ({count:,})" for reason, count in reasons.most_common(REASONS))
+    more = ", …" if len(reasons) > REASONS else ""
+    return [Message("why there is no answer: {reasons}", reasons=listed + more)]
+
+
+def _without_truth(number: int) -> list[str]:
+    """Return a note on the items that have no ground truth, if there are any."""
+    if not number:
+        return []
+    if number == 1:
+        return [Message("1 item has no ground truth, and cannot be scored")]
+    return [Message("{count} items have no ground truth, and cannot be scored", count=number)]
+
+
+def _empty_strata(result: Result) -> list[str]:
+    """Return a note on strata of a sample without an item that is scored, if there are any."""
+    sample = result.dataset.sample
+    if sample is None or result.weighed is None or not result.weighed.empty:
+        return []
+    empty = result.weighed.empty
+    return [
+        Message(
+            "strata of the sample without an item here: {count:,} of {strata:,}, with {of:,} of "
+            "the {whole:,} items of the whole; the nearest strata stand for them",
+            count=len(empty),
+            strata=len(sample.strata),
+            of=sum(part.of for part in empty),
+            whole=sample.of,
+        )
+    ]
+
+
+def _proposed(result: Result) -> list[str]:
+    """Return a note on what the proposed corrections of ground truths change, if there are any."""
+    if not result.other_errata:
+        return []
+    value, other = (
+        scored.rates[result.headline] for scored in (result, result.under_other_errata())
+    )
+    return [
+        Message(
+            "proposed corrections of the ground truth count here, though the data's owners have "
+            "not accepted them ({count} of {items} items): {headline} is {value:.4f}, and "
+            "{other:.4f} without them"
+            if result.dataset.errata
+            else "proposed corrections of the ground truth do not count, as the data's owners have "
+            "not accepted them ({count} of {items} items): {headline} is {value:.4f}, and "
+            "{other:.4f} with them (--errata proposed)",
+            count=len(result.other_errata),
+            items=len(result.ids),
+            headline=result.headline,
+            value=value,
+            other=other,
+        )
+    ]
+
+
+def _rewritten(number: int) -> list[str]:
+    """Return a note on the items with texts in another form that counts as equal, if any."""
+    if not number:
+        return []
+    return [
+        Message(
+            "1 answer or its ground truth has characters in another form (accents apart from "
+            "their letters, no-break spaces, …), which count as equal",
+            plural="{count:,} answers or their ground truths have characters in another form "
+            "(accents apart from their letters, no-break spaces, …), which count as equal",
+            count=number,
+        )
+    ]
+
+
+def _unseen(run: RunAnswers) -> list[str]:
+    """Return a note on a run without media."""
+    if run.info is None or not run.info.without_media:
+        return []
+    template = (
+        "{place}: asked without media, with the prompt alone: what is right here is memory or "
+        "chance, and is the floor beneath the model's score"
+    )
+    return [Message(template, place=RUN_FILE)]
+
+
+def _own(run: RunAnswers) -> list[str]:
+    """Return a note on a run on the user's own images, taken for the benchmark's."""
+    if run.info is None or not run.info.own_images:
+        return []
+    own = Message(
+        "{place}: a run over own images, taken for the items with the same ids", place=RUN_FILE
+    )
+    if not run.left_out:
+        return [own]
+    number, first = len(run.left_out), min(run.left_out)
+    if number == 1:
+        template = "{own}; 1 image is left out, because no item has the id (such as {first!r})"
+    else:
+        template = (
+            "{own}; {count} images are left out, because no item has the id (such as {first!r})"
+        )
+    return [Message(template, own=own, count=number, first=first)]
+
+
+def _not_asked(run: RunAnswers, asked: int) -> list[str]:
+    """Return a note on the items that are not scored, if there are any."""
+    if run.info is None or run.asked is None:
+        return []
+    left_out = sum(1 for _ in run.benchmark.ids()) - asked
+    if not left_out:
+        return []
+    subset = run.info.subset
+    how = Message(" ({how})", how=subset_in_words(subset)) if subset else ""
+    if left_out == 1:
+        template = "{place}: 1 item was not asked{how}, and is not scored"
+    else:
+        template = "{place}: {count} items were not asked{how}, and are not scored"
+    return [Message(template, place=RUN_FILE, count=left_out, how=how)]

@@ -1,24 +1,27 @@
 """Scoring answers against a benchmark, one item at a time."""
 
+import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.answers import ReadAs
-from hdbench.answers.answer import Answer, Bounds
+from hdbench.answers.answer import TEXTS, Answer, Bounds, Kind, Status
 from hdbench.answers.answers import AnswerReader, Answers
-from hdbench.answers.folders import RUN_FILE
+from hdbench.answers.plain_text import plain_text
 from hdbench.answers.schema import AnswerSchema, Violation
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.benchmark import Benchmark, Item, load_benchmark
 from hdbench.benchmarks.spec import ErrataName, Provenance, check_errata
 from hdbench.common.progress import progress
-from hdbench.errors import HdbenchError, Message
-from hdbench.evaluation.checks import EXAMPLES, Checks
-from hdbench.evaluation.items import ScoreCollector, prepare
+from hdbench.errors import HdbenchError, Message, escaped
+from hdbench.evaluation.checks import EXAMPLES, Checks, notes_on, reason_notes, text_notes
 from hdbench.evaluation.parts import (
+    NO_DATASET,
     AmountUsed,
     AnswersRead,
     DraftedItems,
@@ -28,8 +31,15 @@ from hdbench.evaluation.parts import (
     id_messages,
 )
 from hdbench.evaluation.result import Result
-from hdbench.evaluation.run import RunAnswers, answers_sha256, subset_in_words
-from hdbench.scoring.metric import Metric
+from hdbench.evaluation.run import RunAnswers, answers_sha256
+from hdbench.scoring.metric import (
+    OUTCOMES,
+    FieldMatch,
+    ItemScore,
+    Metric,
+    Outcome,
+    coverage_of,
+)
 from hdbench.scoring.text_equality import canonical_value
 
 Exchange = Callable[[str | None, Any, dict[str, Any]], Any]
@@ -266,16 +276,15 @@ class _Scoring:
         for violation in violations:
             self._violations[violation.field][violation.rule] += 1
         truth = item.reference(metric.protocol, errata)
-        record = metric.as_record(answer.prediction)
-        if settings.exchange is not None and isinstance(record, dict):
-            answer = answer._replace(prediction=settings.exchange(self._model, record, truth))
-        scored = self._collector.add(answer, prepare(metric, truth, item.id), stratum)
-        if scored is None:
-            return
-        self._checks.add(answer, scored, violations, truth)
+        if settings.exchange is not None:
+            record = metric.as_record(answer.prediction)
+            if isinstance(record, dict):
+                answer = answer._replace(prediction=settings.exchange(self._model, record, truth))
+        prepared, other = prepare(metric, truth, item.id), None
         if item.proposed is not None and metric.protocol == "documented":
-            other = item.reference("documented", _OTHER[errata])
-            self._collector.add_other_errata(scored, prepare(metric, other, item.id))
+            other = prepare(metric, item.reference("documented", _OTHER[errata]), item.id)
+        if scored := self._collector.add(answer, prepared, stratum, other):
+            self._checks.add(*scored, violations, truth)
 
     def result(
         self,
@@ -369,186 +378,250 @@ def _people(benchmark: Benchmark, metric: Metric) -> Ceiling | None:
     return agreement.ceiling if same and is_headline else None
 
 
-REASONS = 5
-"""Maximum number of reasons that are named."""
+# The items of a run, one at a time
+
+WORST = 5
+"""Number of worst items that are kept, with what is wrong in them."""
+
+ROWS = 1_000
+"""Number of items whose statistics are moved at a time."""
+
+MAX_REASON = 80
+"""Maximum number of characters of a reason why there is no answer."""
+
+MAX_REASONS = 100
+"""Maximum number of different reasons that are counted."""
+
+_MATCH = tuple(name for name in FieldMatch._fields if name != "record")
 
 
-def notes_on(
-    run: RunAnswers, result: Result, *, asked: int, with_truth: int, rewritten: int
-) -> list[str]:
-    """Return notes on a run: what was asked, how, what cannot be scored, and how its file was read.
+class ScoreCollector:
+    """The statistics of items that are scored one at a time, in the dataset's order.
 
-    Args:
-        run: the run.
-        result: its result.
-        asked: the number of items that were asked.
-        with_truth: the number of these that have a ground truth.
-        rewritten: the number whose answer or ground truth is not written in canonical form.
-    """
-    return [
-        *_unseen(run),
-        *_own(run),
-        *_not_asked(run, asked),
-        *_without_truth(asked - with_truth),
-        *_empty_strata(result),
-        *_proposed(result),
-        *_rewritten(rewritten),
-        *run.notes,
-    ]
-
-
-def text_notes(texts: int, undivided: int) -> list[Message]:
-    """Return notes on answers that are texts and stand for a record.
+    An item without an answer, or whose answer is not a record, counts as a complete failure and is
+    never skipped.
 
     Args:
-        texts: how many they are.
-        undivided: how many of them lack the page breaks of their ground truth.
+        metric: the metric with its protocol and options.
+        details: keep what became of every item and field.
+
+    Attributes:
+        texts: how many answers were texts that stand for a record.
+        undivided: how many of them have no page break, though the ground truth has several pages.
+        rewritten: how many answers or ground truths are not written in canonical form.
+        reasons: why items have no answer, as far as it is said, each cut → how many these are.
     """
-    notes = []
-    if texts:
-        notes.append(
-            Message(
-                "{count:,} answer is a text: it is compared with the text of the ground truth, and "
-                "no other field is asked of it",
-                plural="{count:,} answers are texts: they are compared with the text of the ground "
-                "truth, and no other field is asked of them",
-                count=texts,
-            )
+
+    def __init__(self, metric: Metric, *, details: bool = False) -> None:
+        self._metric, self._details = metric, details
+        self.texts = self.undivided = self.rewritten = 0
+        self.reasons: Counter[str] = Counter()
+        self._columns: dict[str, list[float]] = {name: [] for name in metric.statistics}
+        self._rows: list[list[float]] = []  # of the last items, not yet in the columns
+        self._ids: list[str] = []
+        self._statuses: list[Status] = []
+        self._kinds: dict[str, Kind] = {}
+        self._strict: dict[str, Mapping[str, float]] = {}
+        self._other_errata: dict[str, Mapping[str, float]] = {}
+        self._strata: list[int] = []
+        self._fields: defaultdict[int, dict[Outcome, Counter[str]]]  # by stratum; 0 without any
+        self._fields = defaultdict(lambda: {outcome: Counter() for outcome in OUTCOMES})
+        self._per_item: list[dict[str, Any]] = []
+        self._worst: list[dict[str, Any]] = []
+
+    def add(
+        self, answer: Answer, prepared: Any, stratum: int | None = None, other: Any = None
+    ) -> tuple[Answer, ItemScore] | None:
+        """Score an item.
+
+        Args:
+            answer: its answer; without ids, its position is its id.
+            prepared: its ground truth, from `prepare`; None leaves the item out.
+            stratum: its stratum, if the items are a stratified sample.
+            other: its ground truth with the other choice of corrections, if it has any.
+
+        Returns:
+            The answer with the status that counts, and its score; None if an option of the metric
+            leaves the item out.
+        """
+        if prepared is None:
+            return None
+        metric = self._metric
+        answer, record, prepared = self._taken(answer, prepared)
+        score = metric.score(record, prepared)
+        kind = answer.kind
+        if answer.status == "unparsable" and not kind:  # it was given as it is, not read
+            kind = "message" if isinstance(answer.prediction, dict) else "other"
+        if kind:
+            self._kinds[answer.id] = kind
+        elif record is not None and answer.status != "clean":
+            lost = metric.score(None, prepared).statistics
+            self._strict[answer.id] = {name: number for name, number in lost.items() if number}
+        if other is not None:
+            self._other_errata[answer.id] = metric.score(record, other).statistics
+        if stratum is not None:
+            self._strata.append(stratum)
+        self._keep(answer, score, self._fields[stratum or 0])
+        return answer, score
+
+    def _taken(self, answer: Answer, prepared: Any) -> tuple[Answer, dict[str, Any] | None, Any]:
+        """Return an answer with the status that counts, its record, if any, and what it faces."""
+        metric, status, kind = self._metric, answer.status, answer.kind
+        record = metric.as_record(answer.prediction)
+        if record is not answer.prediction:
+            status, kind = "unwrapped", None
+        elif (text := _text_of(answer, metric)) and (read := metric.of_text(text, prepared)):
+            record, prepared, is_undivided = read
+            status, kind = "clean", None
+            self.texts += 1
+            self.undivided += is_undivided
+        coverage = coverage_of(record, metric.protocol)
+        if coverage != "answered":
+            status, record = coverage, None
+            if status == "unanswered" and answer.error:
+                reason = escaped(answer.error[:MAX_REASON])
+                if reason in self.reasons or len(self.reasons) < MAX_REASONS:
+                    self.reasons[reason] += 1
+        if status != answer.status:
+            answer = answer._replace(status=status, kind=kind)
+        return answer, record, prepared
+
+    def _keep(
+        self, answer: Answer, score: ItemScore, counts: Mapping[Outcome, Counter[str]]
+    ) -> None:
+        metric, statistics = self._metric, score.statistics
+        self._ids.append(answer.id)
+        self._statuses.append(answer.status)
+        if score.rewritten:
+            self.rewritten += 1
+        self._rows.append([*map(statistics.get, metric.statistics, repeat(0))])
+        if len(self._rows) == ROWS:
+            self._settle()
+        for outcome, paths in score.fields.items():
+            if paths:  # to count none takes time, too
+                counts[outcome].update(paths)
+        figure, worst = metric.item_figure, self._worst
+        is_worst = len(worst) < WORST or statistics[figure] < worst[-1][figure]
+        if self._details or is_worst:
+            details = _details(answer, score, metric.explain(score))
+            if self._details:
+                self._per_item.append(details)
+            if is_worst:
+                self._worst = sorted([*worst, details], key=itemgetter(figure))[:WORST]
+
+    def _settle(self) -> None:
+        """Move the last items' statistics into the columns, many at a time: it takes less time."""
+        for column, numbers in zip(
+            self._columns.values(), zip(*self._rows, strict=True), strict=bool(self._rows)
+        ):
+            column.extend(numbers)
+        self._rows.clear()
+
+    def result(self, *, dataset: ScoredDataset = NO_DATASET) -> Result:
+        """Return the result for the items so far.
+
+        Args:
+            dataset: what is scored against, to be named in the result.
+
+        Raises:
+            HdbenchError: the ground truths have nothing to score by.
+        """
+        self._settle()
+        outcomes: dict[Outcome, Counter[str]] = {outcome: Counter() for outcome in OUTCOMES}
+        for by_outcome in self._fields.values():
+            for outcome, counts in by_outcome.items():
+                outcomes[outcome].update(counts)
+        result = Result.model_construct(
+            metric=self._metric,
+            ids=self._ids,
+            statuses=self._statuses,
+            statistics=self._columns,
+            outcomes=outcomes,
+            strata=self._strata,
+            stratum_outcomes=dict(self._fields) if self._strata else {},
+            kinds=self._kinds,
+            strict_statistics=self._strict,
+            other_errata=self._other_errata,
+            worst=self._worst,
+            per_item=self._per_item,
+            dataset=dataset,
         )
-    if undivided:
-        notes.append(
-            Message(
-                "{count:,} text has no page break, and its ground truth several pages: all of it "
-                "counts as the first page",
-                plural="{count:,} texts have no page break, and their ground truths several pages: "
-                "all of each counts as the first page",
-                count=undivided,
-            )
-        )
-    return notes
+        self._metric.check_totals(result.totals)
+        return result
 
 
-def reason_notes(reasons: Counter[str]) -> list[Message]:
-    """Return a note on why items have no answer, the most frequent reasons first.
+def _text_of(answer: Answer, metric: Metric) -> str:
+    """Return the text that an answer consists of; nothing if it has a record or no answer."""
+    text = answer.prediction if answer.kind in TEXTS else None
+    marks_go = answer.markdown and metric.options.get("markdown") == "remove"
+    return plain_text(text, markdown=marks_go) if isinstance(text, str) else ""
+
+
+def prepare(metric: Metric, reference: dict[str, Any], place: str) -> Any:
+    """Prepare a ground truth for scoring.
 
     Args:
-        reasons: reason → the number of items.
+        metric: the metric.
+        reference: the ground truth that its protocol scores.
+        place: what messages call it, such as the item's id.
+
+    Raises:
+        HdbenchError: the metric cannot score by it.
     """
-    if not reasons:
-        return []
-    listed = ", ".join(f"{reason} ({count:,})" for reason, count in reasons.most_common(REASONS))
-    more = ", …" if len(reasons) > REASONS else ""
-    return [Message("why there is no answer: {reasons}", reasons=listed + more)]
+    try:
+        return metric.prepare(reference)
+    except HdbenchError as error:
+        raise HdbenchError("{place}: {why}", place=place, why=error) from error
 
 
-def _without_truth(number: int) -> list[str]:
-    """Return a note on the items that have no ground truth, if there are any."""
-    if not number:
-        return []
-    if number == 1:
-        return [Message("1 item has no ground truth, and cannot be scored")]
-    return [Message("{count} items have no ground truth, and cannot be scored", count=number)]
+def score_items(
+    metric: Metric,
+    items: Iterable[tuple[Answer, Any] | tuple[Answer, Any, int]],
+    *,
+    details: bool = False,
+    dataset: ScoredDataset = NO_DATASET,
+) -> Result:
+    """Score items in the given order; see `ScoreCollector`.
+
+    Args:
+        metric: the metric with its protocol and options.
+        items: the arguments of `ScoreCollector.add` for each, in the dataset's order.
+        details: keep what became of every item and field.
+        dataset: what is scored against, to be named in the result.
+    """
+    collector = ScoreCollector(metric, details=details)
+    for item in items:
+        collector.add(*item)
+    return collector.result(dataset=dataset)
 
 
-def _empty_strata(result: Result) -> list[str]:
-    """Return a note on strata of a sample without an item that is scored, if there are any."""
-    sample = result.dataset.sample
-    if sample is None or result.weighed is None or not result.weighed.empty:
-        return []
-    empty = result.weighed.empty
-    return [
-        Message(
-            "strata of the sample without an item here: {count:,} of {strata:,}, with {of:,} of "
-            "the {whole:,} items of the whole; the nearest strata stand for them",
-            count=len(empty),
-            strata=len(sample.strata),
-            of=sum(part.of for part in empty),
-            whole=sample.of,
-        )
-    ]
+def _details(answer: Answer, score: ItemScore, matches: Iterable[FieldMatch]) -> dict[str, Any]:
+    """Return the statistics of an item and the outcomes of its fields, as JSON data.
+
+    `lists` has the items of lists by outcome, which are no fields, though they count as such.
+    """
+    items_of_lists = {
+        outcome: [path for path in paths if path.endswith("[]")]
+        for outcome, paths in score.fields.items()
+    }
+    lists = {outcome: paths for outcome, paths in items_of_lists.items() if paths}
+    return {
+        "id": answer.id,
+        "status": answer.status,
+        **score.statistics,
+        "fields": [
+            {name: _finite(getattr(match, name)) for name in _MATCH}
+            | ({} if match.record is None else {"record": match.record})
+            for match in matches
+        ],
+        **({"lists": lists} if lists else {}),
+    }
 
 
-def _proposed(result: Result) -> list[str]:
-    """Return a note on what the proposed corrections of ground truths change, if there are any."""
-    if not result.other_errata:
-        return []
-    value, other = (
-        scored.rates[result.headline] for scored in (result, result.under_other_errata())
-    )
-    return [
-        Message(
-            "proposed corrections of the ground truth count here, though the data's owners have "
-            "not accepted them ({count} of {items} items): {headline} is {value:.4f}, and "
-            "{other:.4f} without them"
-            if result.dataset.errata
-            else "proposed corrections of the ground truth do not count, as the data's owners have "
-            "not accepted them ({count} of {items} items): {headline} is {value:.4f}, and "
-            "{other:.4f} with them (--errata proposed)",
-            count=len(result.other_errata),
-            items=len(result.ids),
-            headline=result.headline,
-            value=value,
-            other=other,
-        )
-    ]
-
-
-def _rewritten(number: int) -> list[str]:
-    """Return a note on the items with texts in another form that counts as equal, if any."""
-    if not number:
-        return []
-    return [
-        Message(
-            "1 answer or its ground truth has characters in another form (accents apart from "
-            "their letters, no-break spaces, …), which count as equal",
-            plural="{count:,} answers or their ground truths have characters in another form "
-            "(accents apart from their letters, no-break spaces, …), which count as equal",
-            count=number,
-        )
-    ]
-
-
-def _unseen(run: RunAnswers) -> list[str]:
-    """Return a note on a run without media."""
-    if run.info is None or not run.info.without_media:
-        return []
-    template = (
-        "{place}: asked without media, with the prompt alone: what is right here is memory or "
-        "chance, and is the floor beneath the model's score"
-    )
-    return [Message(template, place=RUN_FILE)]
-
-
-def _own(run: RunAnswers) -> list[str]:
-    """Return a note on a run on the user's own images, taken for the benchmark's."""
-    if run.info is None or not run.info.own_images:
-        return []
-    own = Message(
-        "{place}: a run over own images, taken for the items with the same ids", place=RUN_FILE
-    )
-    if not run.left_out:
-        return [own]
-    number, first = len(run.left_out), min(run.left_out)
-    if number == 1:
-        template = "{own}; 1 image is left out, because no item has the id (such as {first!r})"
-    else:
-        template = (
-            "{own}; {count} images are left out, because no item has the id (such as {first!r})"
-        )
-    return [Message(template, own=own, count=number, first=first)]
-
-
-def _not_asked(run: RunAnswers, asked: int) -> list[str]:
-    """Return a note on the items that are not scored, if there are any."""
-    if run.info is None or run.asked is None:
-        return []
-    left_out = sum(1 for _ in run.benchmark.ids()) - asked
-    if not left_out:
-        return []
-    subset = run.info.subset
-    how = Message(" ({how})", how=subset_in_words(subset)) if subset else ""
-    if left_out == 1:
-        template = "{place}: 1 item was not asked{how}, and is not scored"
-    else:
-        template = "{place}: {count} items were not asked{how}, and are not scored"
-    return [Message(template, place=RUN_FILE, count=left_out, how=how)]
+def _finite(value: Any) -> Any:
+    """Return a value that JSON can hold: NaN and the infinities by name."""
+    if isinstance(value, dict):
+        return {key: _finite(child) for key, child in value.items()}
+    if isinstance(value, list):
+        return [_finite(child) for child in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

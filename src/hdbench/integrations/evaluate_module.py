@@ -28,9 +28,9 @@ from hdbench.benchmarks.spec import (
 from hdbench.common.jsonio import FINITE, parse_json
 from hdbench.errors import HdbenchError, did_you_mean
 from hdbench.evaluation.checks import SharedFields
-from hdbench.evaluation.items import ScoreCollector, prepare
 from hdbench.evaluation.parts import AnswersRead, signature
 from hdbench.evaluation.result import Result
+from hdbench.evaluation.score import ScoreCollector, prepare
 from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.metric import PROTOCOLS, Metric, ProtocolName
 
@@ -175,8 +175,8 @@ def score_by_position(
         answer = reader.answer(str(position), written)
         truth = _reference(metric, position, reference)
         scored = collector.add(answer, prepare(metric, truth, f"references[{position}]"))
-        if scored is not None and scored.coverage != "unanswered":
-            shared.add(answer, scored)
+        if scored is not None and scored[0].status != "unanswered":
+            shared.add(scored[0], metric.explain(scored[1]))
             answered += 1
     if is_documented:
         shared.check("predictions", answered)

@@ -20,10 +20,10 @@ from hdbench.answers.answer import LOST
 from hdbench.answers.answers import Answers
 from hdbench.answers.container import AnswerEntry, Container
 from hdbench.benchmarks.benchmark import load_benchmark
-from hdbench.evaluation.items import prepare, score_items
 from hdbench.evaluation.parts import signature
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.result_file import given_options
+from hdbench.evaluation.score import prepare, score_items
 from hdbench.models.backend import Decoding, ImageLimits
 from hdbench.models.images import encoded_images
 from hdbench.models.items import of_benchmark

@@ -531,7 +531,7 @@ class AvisblattCer(Metric):
             rewritten=prepared.rewritten or answer is not record,
         )
 
-    def explain(self, score: ItemScore, prepared: PreparedPage) -> list[FieldMatch]:
+    def explain(self, score: ItemScore) -> list[FieldMatch]:
         """Return what became of each reference ad, and of each invented one; errors first.
 
         The pairing is the same as for the counts. Texts are shown as they were compared.

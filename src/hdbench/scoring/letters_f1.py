@@ -576,7 +576,7 @@ class LettersF1(Metric):
         rewritten = prepared.rewritten or answer is not written
         return ItemScore(statistics, compared=compared, rewritten=rewritten)
 
-    def explain(self, score: ItemScore, prepared: PreparedLetter) -> list[FieldMatch]:
+    def explain(self, score: ItemScore) -> list[FieldMatch]:
         """Return what became of each date and name of one letter, errors first."""
         wrong: list[FieldMatch] = []
         absent: list[FieldMatch] = []

@@ -426,7 +426,7 @@ class Metric(ABC):
         """The statistics of one answer; None as the record counts as a complete failure."""
 
     @abstractmethod
-    def explain(self, score: ItemScore, prepared: Any) -> list[FieldMatch]:
+    def explain(self, score: ItemScore) -> list[FieldMatch]:
         """What became of each field of one answer, from its score: nothing is compared again."""
 
     def total(self, column: Sequence[float]) -> float:

@@ -269,7 +269,7 @@ class RecordF1(Metric):
         statistics |= _count_items(compared, fields, unanswered=record is None)
         return ItemScore(statistics, fields, compared, _not_compared(compared), prepared.rewritten)
 
-    def explain(self, score: ItemScore, prepared: PreparedRecord) -> list[FieldMatch]:
+    def explain(self, score: ItemScore) -> list[FieldMatch]:
         """Return what became of each field of one item, errors first."""
         matches: dict[Outcome, list[FieldMatch]] = {outcome: [] for outcome in OUTCOMES[::-1]}
         records: dict[str, RecordOutcome | None] = {}

@@ -293,7 +293,7 @@ class SciencemetaAccuracy(Metric):
         >>> metric = SciencemetaAccuracy()
         >>> truth = metric.prepare({"doi": "", "title": "On Growth and Form", "pub_time": "1917"})
         >>> answer = {"doi": None, "title": "ON GROWTH AND FORM", "pub_time": 1942}
-        >>> [match.similarity for match in metric.explain(metric.score(answer, truth), truth)]
+        >>> [match.similarity for match in metric.explain(metric.score(answer, truth))]
         [1.0, 1.0, 1.0, 1.0, 1.0, 0.5]
     """
 
@@ -403,13 +403,13 @@ class SciencemetaAccuracy(Metric):
             _count_names(prepared.texts, answers, statistics)
         return ItemScore(
             statistics,
-            compared=(answer or {}, answers, alike),
+            compared=(prepared, answer or {}, answers, alike),
             rewritten=prepared.rewritten or answer is not record,
         )
 
-    def explain(self, score: ItemScore, prepared: PreparedBibliography) -> list[FieldMatch]:
+    def explain(self, score: ItemScore) -> list[FieldMatch]:
         """Return what became of each field of one record, in the order of its kind's fields."""
-        record, answers, similarities = score.compared
+        prepared, record, answers, similarities = score.compared
         matches = []
         for (field, reference), alike in zip(prepared.texts.items(), similarities, strict=True):
             outcome = _outcome(reference, answers[field], alike)

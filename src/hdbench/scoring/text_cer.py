@@ -318,7 +318,7 @@ class TextCer(Metric):
             rewritten=prepared.rewritten or answer is not record,
         )
 
-    def explain(self, score: ItemScore, prepared: PreparedTexts) -> list[FieldMatch]:
+    def explain(self, score: ItemScore) -> list[FieldMatch]:
         """Return what became of each text of one item, errors first."""
         texts, invented = score.compared
         empty = {text.path for text in texts}

@@ -304,15 +304,17 @@ class ZettelF1(Metric):
             statistics = {**weighed, **{name: counted[name] for name in EFFORT}}
         if self._published:
             statistics = {**statistics, "f1": round(statistics["f1"], 2)}
-        return ItemScore(statistics, fields, (leaves, found, alike), {}, prepared.rewritten)
+        return ItemScore(
+            statistics, fields, (prepared.values, leaves, found, alike), {}, prepared.rewritten
+        )
 
-    def explain(self, score: ItemScore, prepared: PreparedCard) -> list[FieldMatch]:
+    def explain(self, score: ItemScore) -> list[FieldMatch]:
         """Return what became of each field of one card, errors first."""
-        leaves, found, alike = score.compared
+        references, leaves, found, alike = score.compared
         matches = []
         for outcome in OUTCOMES[::-1]:
             for path, field in zip(found[outcome], score.fields[outcome], strict=True):
-                reference, prediction = prepared.values.get(path), leaves.get(path)
+                reference, prediction = references.get(path), leaves.get(path)
                 similarity = alike.get(path, float(outcome == "correct"))
                 matches.append(FieldMatch(field, outcome, reference, prediction, similarity))
         return matches

@@ -52,7 +52,7 @@ def _is_wrong_by_metric(metric: Metric, field: ItemField, value: Any, truth: Any
     score = metric.score(_record(value, field), prepared)
     wrong = (
         re.sub(r"\[\d+\]", "", match.field)
-        for match in metric.explain(score, prepared)
+        for match in metric.explain(score)
         if match.outcome != "correct"
     )
     return any(path == field.path or path.startswith(f"{field.path}.") for path in wrong)

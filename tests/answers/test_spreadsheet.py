@@ -169,7 +169,7 @@ def test_a_truncated_workbook_is_refused(file):
     data = file.read_bytes()
     for length in range(97, len(data), 97):
         file.write_bytes(data[:length])
-        assert refusal(file).startswith("answers.xlsx: a damaged ZIP")
+        assert refusal(file).startswith("answers.xlsx: cannot be unpacked (ZIP): ")
 
 
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(file):
@@ -182,7 +182,7 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(file):
         for _ in range(513):
             part.write(spaces)
     assert file.stat().st_size < 2**22
-    assert "the answers would take 513 MiB unpacked" in refusal(file)
+    assert "too large to be read whole" in refusal(file)
 
 
 def test_a_zip_bomb_that_lies_about_its_size_is_refused(file):

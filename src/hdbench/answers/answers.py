@@ -7,8 +7,7 @@ from typing import Any
 from hdbench.answers import ReadAs
 from hdbench.answers.answer import Answer, WrittenAnswer, number_of_values
 from hdbench.answers.cells import structured
-from hdbench.answers.container import Container
-from hdbench.answers.entries import shown
+from hdbench.answers.entries import Container, shown
 from hdbench.answers.field_paths import FieldNames
 from hdbench.answers.ids import match_ids
 from hdbench.answers.schema import AnswerSchema

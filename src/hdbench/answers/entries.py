@@ -1,8 +1,9 @@
-"""One answer, as people write it in JSON: which key means what."""
+"""Answers as people write them in JSON, which key means what, and what holds those of a file."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from typing import Any, NamedTuple
 
 from hdbench.answers.answer import WrittenAnswer
 from hdbench.answers.schema import AnswerSchema
@@ -143,6 +144,7 @@ class EntryReader:
         inner = listed[1].get("properties", {}) if listed else {}
         # A page's one advertisement may stand without its list.
         self._fields = self._names | frozenset(inner)
+        self._beside = self._fields - ABOUT
 
     def id(self, entry: dict[str, Any], where: str) -> str:
         """Return the id of an entry: its `id`, else its `sha256`; a whole number as its digits.
@@ -165,28 +167,43 @@ class EntryReader:
         """Return the model that an entry names; None if it names none."""
         return str(entry.get("model") or "") or None
 
+    def said(self, value: dict[str, Any]) -> WrittenAnswer | None:
+        """Return the answer in an entry; None if the object is a record, or the row of a table.
+
+        Where fields of the record stand beside a text, and no `prediction`, the text is one of
+        them, or a remark.
+        """
+        if (batched := batch_answer(value)) is not None:
+            return batched
+        fields = about(value)
+        kinds: Any = str | dict
+        if "prediction" in value and "prediction" not in self._fields:
+            fields["prediction"], kinds = value["prediction"], str
+        key = next((key for key in CONTENTS if isinstance(value.get(key), kinds)), None)
+        if key and ("prediction" in fields or self._beside & value.keys() <= {key}):
+            content = value[key]
+            fields |= {"text": content} if isinstance(content, str) else {"prediction": content}
+        if value.get("reasoning_content") and is_empty([*map(fields.get, ("prediction", "text"))]):
+            fields.setdefault("error", ONLY_REASONING)
+        if fields.keys().isdisjoint(("prediction", "text")):
+            without = value.keys() & {"error", "reasoning_content"}
+            if not without or not value.keys() <= ABOUT:
+                return None
+            fields["prediction"] = None
+        return fields
+
     def entry(self, entry: dict[str, Any], where: object) -> WrittenAnswer:
         """Return the answer in an entry, as `Container.load` returns it.
 
         Raises:
             HdbenchError: there is none; the message says where, and which keys there are.
         """
-        if (batched := batch_answer(entry)) is not None:
-            return batched
-        fields = about(entry)
-        if "prediction" in entry:
-            fields["prediction"] = entry["prediction"]
-        if key := self._content_key(entry):
-            content = entry[key]
-            fields |= {"text": content} if isinstance(content, str) else {"prediction": content}
-        if entry.get("reasoning_content") and is_empty([*map(fields.get, ("prediction", "text"))]):
-            fields.setdefault("error", ONLY_REASONING)
-        if "prediction" in fields or "text" in fields:
-            return fields
+        if (said := self.said(entry)) is not None:
+            return said
         record = {
             key: value for key, value in entry.items() if key not in ABOUT or key in self._fields
         }
-        is_blank = is_empty(record)
+        is_blank, fields = is_empty(record), about(entry)
         if not is_blank and not self.is_record(record):
             raise HdbenchError(
                 '{place}: needs "prediction" or a "text" in quotes, or the fields of an answer '
@@ -197,19 +214,6 @@ class EntryReader:
             )
         fields["prediction"] = None if is_blank else nested(record, self._names)
         return fields
-
-    def _content_key(self, entry: dict[str, Any]) -> str | None:
-        """Return the key under which an answer stands besides `prediction`; None without.
-
-        Where fields of the record stand beside it, and no `prediction`, it is a field or a remark.
-        """
-        has_prediction = "prediction" in entry
-        kinds = str if has_prediction else str | dict
-        for key in CONTENTS:
-            if isinstance(entry.get(key), kinds):
-                beside = self._fields - ABOUT & entry.keys() - {key}
-                return key if has_prediction or not beside else None
-        return None
 
     def answer(self, value: Any, item_id: str, where: str) -> WrittenAnswer:
         """Return the answer to an item whose id is given elsewhere, for example in a file name.
@@ -237,10 +241,12 @@ class EntryReader:
                 place=where,
                 kind=kind,
             )
-        own_id = given_id(value)
+        own_id, said = given_id(value), self.said(value)
         is_other = own_id is not None and str(own_id) != item_id
-        has_id = own_id is not None and self._names.isdisjoint(("id", "sha256"))
-        if not self.is_entry(value) and (is_other or not has_id):
+        if said is None:
+            has_id = own_id is not None and self._names.isdisjoint(("id", "sha256"))
+            if has_id and not is_other:
+                return self.entry(value, where)
             return {"prediction": nested(value, self._names)}
         if is_other:
             raise HdbenchError(
@@ -249,18 +255,7 @@ class EntryReader:
                 named=str(own_id)[:100],
                 id=item_id,
             )
-        return self.entry(value, where)
-
-    def is_entry(self, value: dict[str, Any]) -> bool:
-        """Return whether an object is an entry, rather than a record or the row of a table."""
-        if "prediction" in value:
-            return "prediction" not in self._fields
-        has_none = not value.keys().isdisjoint(("error", "reasoning_content"))
-        return (
-            self._content_key(value) is not None
-            or (has_none and value.keys() <= ABOUT)
-            or batch_answer(value) is not None
-        )
+        return said
 
     def are_rows(self, values: Iterable[dict[str, Any]]) -> bool:
         """Return whether objects are the rows of a table: the first one that tells, is.
@@ -268,11 +263,11 @@ class EntryReader:
         A row is no entry, and has keys that are not in `ABOUT`.
         """
         for value in values:
-            is_entry = self.is_entry(value)
-            if is_entry and not value.get("error"):
+            if self.said(value) is None:
+                if not value.keys() <= ABOUT:
+                    return True
+            elif not value.get("error"):
                 return False
-            if not is_entry and not value.keys() <= ABOUT:
-                return True
         return False
 
     def is_record(self, value: dict[str, Any]) -> bool:
@@ -383,3 +378,57 @@ def put(record: dict[str, Any], path: Sequence[str], value: Any) -> None:
     for name in outer:
         record = record.setdefault(name, {})
     record[last] = value
+
+
+class AnswerEntry(NamedTuple):
+    """An answer that is held in memory, and its place."""
+
+    where: str
+    fields: WrittenAnswer
+
+
+class Container:
+    """Answers, which are found by id.
+
+    Args:
+        load: see below; by default, keys are entries.
+        where: see below.
+
+    Attributes:
+        runs: model → id, as in the file → the key with which its answer is loaded. Without a
+            `model` in the file, there is one run, under None.
+        notes: what was assumed while reading, one line each, for a person to check.
+        load: returns the answer under a key without its id: `prediction` or `text`, or both, and
+            further facts. It raises HdbenchError if that cannot be read.
+        where: returns the place of the answer under a key, for messages: `answers.jsonl:17`.
+        closing: what is held open.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[Any], WrittenAnswer] = lambda key: key.fields,
+        where: Callable[[Any], str] = lambda key: key.where,
+    ) -> None:
+        self.runs: dict[str | None, dict[str, Any]] = {}
+        self.notes: list[str] = []
+        self.load, self.where = load, where
+        self.closing = ExitStack()
+
+    def add(self, model: str | None, item_id: str, key: Any) -> None:
+        """Add the answer of a model to an item.
+
+        Raises:
+            HdbenchError: the model has one already.
+        """
+        first = self.runs.setdefault(model, {}).setdefault(item_id, key)
+        if first is not key:
+            raise HdbenchError(
+                "{place}: a second answer for id {id!r}, the first is {first}: keep one",
+                place=self.where(key),
+                id=item_id,
+                first=self.where(first),
+            )
+
+    def close(self) -> None:
+        """Close what is held open, and delete copies of what was packed."""
+        self.closing.close()

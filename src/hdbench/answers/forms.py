@@ -1,28 +1,25 @@
-"""The forms in which files hold answers: `FORMS`, and how a file is known by its first bytes."""
+"""Files, folders and ZIPs from anybody: known by their first bytes, and read within bounds."""
 
 import codecs
-from pathlib import Path
+import os
+import re
+import shutil
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from io import BufferedReader, FileIO
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import IO
 
-from hdbench.common.bounds import MAX_WHOLE
-from hdbench.errors import HdbenchError, Message
+from hdbench.common.bounds import MAX_DIRECTORY, MAX_OUTER, MAX_UNPACKED, MAX_WHOLE
+from hdbench.common.files import check_name, read_errors
+from hdbench.errors import HdbenchError, Message, write_reason
 
 JSON_LINES = (".jsonl", ".ndjson")
 """Extensions of JSON Lines."""
-
-FORMS = {
-    "JSON": (".json",),
-    "JSON Lines": JSON_LINES,
-    "Parquet": (".parquet",),
-    "CSV": (".csv", ".tsv"),
-    "XLSX": (".xlsx",),
-    "ODS": (".ods",),
-}
-"""Forms of answers as messages call them, in their order, and the extensions of their files, by
-which they are found in a folder or ZIP; what a file is, its content decides."""
-
-IN_PARTS = "JSON Lines, Parquet"
-"""The forms of which a run may be in several files, for messages."""
 
 PAGE_ENDINGS = (".xml", ".hocr", ".html", ".htm")
 """Extensions of files with the text of a page: PAGE XML, ALTO and hOCR."""
@@ -30,21 +27,29 @@ PAGE_ENDINGS = (".xml", ".hocr", ".html", ".htm")
 ITEM_ENDINGS = (".json", ".txt", ".md", *PAGE_ENDINGS)
 """Extensions of files with the answer to one item, which are in a folder or ZIP."""
 
-NO_ANSWERS = frozenset({"mets.xml", "metadata.xml", "log.txt"})
-"""Names of files that programs for transcriptions put beside those of pages."""
-
 PACKED_ENDINGS = (".gz", ".zst")
 """Extensions that may follow that of a compressed file."""
 
-FOLDER_ENDINGS = (
-    *ITEM_ENDINGS,
-    *(ending for form in FORMS if form != "JSON" for ending in FORMS[form]),
+PART_ENDINGS = (
+    *JSON_LINES,
     *(f"{ending}{packing}" for ending in JSON_LINES for packing in PACKED_ENDINGS),
+    ".parquet",
 )
-"""Extensions of files that can hold answers in a folder or ZIP."""
+"""Extensions of files of which a run may have several."""
+
+FOLDER_ENDINGS = (*ITEM_ENDINGS, *PART_ENDINGS, ".csv", ".tsv", ".xlsx", ".ods")
+"""Extensions by which answers are found in a folder or ZIP; what a file is, its content decides."""
 
 ENDINGS = (*FOLDER_ENDINGS, *PACKED_ENDINGS, ".zip")
 """Extensions of files that can be given as answers; they may follow each other."""
+
+NO_ANSWERS = frozenset({"mets.xml", "metadata.xml", "log.txt"})
+"""Names of files that programs for transcriptions put beside those of pages."""
+
+ACCEPTED = Message(
+    "answers are read from JSON, JSON Lines, Parquet, CSV, XLSX, ODS, a folder or a ZIP of "
+    "<id>.json, <id>.txt, <id>.md or <id>.xml (PAGE, ALTO)"
+)
 
 BINARY = 32
 """Number of first bytes of which one is 0 in images, archives and the like."""
@@ -54,75 +59,47 @@ HEAD = 2**16
 
 ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 
+PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+"""First bytes of a packed file, and how it is packed, as pyarrow calls it."""
+
+UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""Byte order marks, with which a UTF-16 file begins."""
+
+_OFFICE = {
+    "xl/workbook.xml": Message(""),
+    "META-INF/manifest.xml": Message(""),
+    "xl/workbook.bin": Message("a binary Excel file (.xlsb): save it as .xlsx"),
+    "word/document.xml": Message("a Word document"),
+}
+"""A part of an office document, and what such a file is; empty for those that are read."""
+
 _OTHERS = {
     b"%PDF": Message("a PDF"),
     b"\xd0\xcf\x11\xe0": Message(
         "an old Excel file (.xls), or one with a password: save it as .xlsx"
     ),
     b"<": Message("an HTML or XML file"),
+    **dict.fromkeys(PACKED, Message("packed twice: unpack it once")),
 }
 """Beginnings of files of other types, without leading white space."""
 
+_ELSEWHERE = re.compile(r"/|[A-Za-z]:|.*[\\\0]|(.*/)?\.\.(/|$)|(?:[^/]*/){21}|$", re.DOTALL)
+"""The name of a member that is absolute, has `..` in it, is read otherwise elsewhere, is in more
+than 20 folders, or is empty."""
 
-def accepted() -> Message:
-    """Return what answers are read from, for messages."""
-    return Message(
-        "answers are read from {forms}, a folder or a ZIP of <id>.json, <id>.txt, <id>.md or "
-        "<id>.xml (PAGE, ALTO)",
-        forms=", ".join(FORMS),
-    )
+_DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
 
 
 def head_of(path: Path) -> bytes:
-    """Return the beginning of a file."""
+    """Return the beginning of a file, in UTF-8 even if the file is UTF-16."""
     with path.open("rb") as file:
-        return file.read(HEAD)
+        head = file.read(HEAD)
+    return head.decode("utf-16", "ignore").encode() if head.startswith(UTF16_MARKS) else head
 
 
 def without_mark(head: bytes) -> bytes:
     """Return the beginning of a text without a byte order mark and white space."""
     return head.removeprefix(codecs.BOM_UTF8).lstrip()
-
-
-def other_kind(head: bytes) -> Message | None:
-    """Return the kind of a file that is neither JSON nor a table, by its first bytes; else None.
-
-    Example:
-        >>> other_kind(b"%PDF-1.7")
-        'a PDF'
-    """
-    start = without_mark(head)
-    if kind := next((_OTHERS[magic] for magic in _OTHERS if start.startswith(magic)), None):
-        return kind
-    # Further down, a NUL may come from a model: recorded answers have some.
-    is_binary = b"\0" in head[:BINARY] + head.partition(b"\n")[0] and head[:2] not in UTF16_MARKS
-    return Message("no text") if is_binary and not head.startswith(ZIP) else None
-
-
-def of_other_kind(kind: Message, place: str, accepted: Message) -> HdbenchError:
-    """Return the error of a file of another kind.
-
-    Args:
-        kind: what it is.
-        place: what messages call it.
-        accepted: what it could have been.
-    """
-    return HdbenchError(
-        "{place}: this is {kind}: {accepted}", place=place, kind=kind, accepted=accepted
-    )
-
-
-def part_form(name: str) -> str | None:
-    """Return the form of a file that is meant as a part of a run, by its name; None for others.
-
-    Example:
-        >>> part_form("b10.jsonl.gz"), part_form("log.csv")
-        ('JSON Lines', None)
-    """
-    name = name.lower()
-    for packing in PACKED_ENDINGS:
-        name = name.removesuffix(packing)
-    return next((form for form in ("JSON Lines", "Parquet") if name.endswith(FORMS[form])), None)
 
 
 def stem_of(name: str) -> str:
@@ -136,10 +113,6 @@ def stem_of(name: str) -> str:
     return stem.removesuffix(".gt") if ending.lower() == "txt" else stem
 
 
-UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-"""Byte order marks, with which a UTF-16 file begins."""
-
-
 def decode(raw: bytes, where: str) -> str:
     r"""Return the text of a small file.
 
@@ -148,49 +121,267 @@ def decode(raw: bytes, where: str) -> str:
         where: the file, for the message.
 
     Raises:
-        HdbenchError: it is in neither encoding; the message names the line and the byte within it.
+        HdbenchError: it is in neither encoding; the message names the line.
 
     Example:
         >>> decode("\ufeffMüller".encode("utf-16-le"), "answer.txt")
         'Müller'
     """
-    encoding = "UTF-16" if raw.startswith(UTF16_MARKS) else "UTF-8"
     try:
-        return raw.decode("utf-16" if encoding == "UTF-16" else "utf-8-sig")
+        return raw.decode("utf-16" if raw.startswith(UTF16_MARKS) else "utf-8-sig")
     except UnicodeDecodeError as error:
-        before = error.object[: error.start]  # without the mark, which "utf-8-sig" removes
-        line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")
+        line = error.object[: error.start].count(b"\n") + 1
         raise HdbenchError(
-            "{place}:{line}: not {encoding} (byte {column} of the line): save as UTF-8",
-            place=where,
-            line=line,
-            encoding=encoding,
-            column=column,
+            "{place}:{line}: not UTF-8: save as UTF-8", place=where, line=line
         ) from error
 
 
 def read_whole(path: Path, name: str) -> bytes:
-    """Return the bytes of a file that can only be read whole; see `read_bounded`."""
-    with path.open("rb") as file:
-        return read_bounded(file, name)
-
-
-def read_bounded(file: IO[bytes], place: str) -> bytes:
-    """Return what is in a file.
+    """Return what is in a file that can only be read whole.
 
     Args:
-        file: the file, opened.
-        place: what messages call it.
+        path: the file.
+        name: what messages call it.
 
     Raises:
-        HdbenchError: it is larger than `MAX_WHOLE`.
+        HdbenchError: it is larger than `MAX_WHOLE`, or cannot be read.
     """
+    with read_errors(name), path.open("rb") as file:
+        return _bounded(file, name)
+
+
+def _bounded(file: IO[bytes], name: str) -> bytes:
     raw = file.read(MAX_WHOLE + 1)
     if len(raw) > MAX_WHOLE:
         raise HdbenchError(
             "{place}: larger than {most} MiB, which only JSON Lines may be: write one object per "
             "line",
-            place=place,
+            place=name,
             most=MAX_WHOLE >> 20,
         )
     return raw
+
+
+class Folder:
+    """The files in a folder, or in a folder of a ZIP, but not those below it.
+
+    Args:
+        path: the folder.
+        name: what messages call it; by default, its path.
+        between: what they put between that and a file's name.
+
+    Attributes:
+        name: same as in Args.
+        names: the files that can hold answers, in order.
+        folders: its subfolders.
+        others: all but `names`, except what is hidden.
+
+    Raises:
+        HdbenchError: it cannot be listed, has a file whose name is not UTF-8, or contains a
+            symbolic link, which could lead out of it.
+    """
+
+    def __init__(
+        self, path: Path | zipfile.Path, name: str | None = None, between: str = "/"
+    ) -> None:
+        self._path, self.name, self._between = path, name or str(path), between
+        with read_errors(self.name):
+            entries = os.scandir(path) if isinstance(path, Path) else path.iterdir()
+            found = {name: entry for entry in entries if not _is_hidden(name := entry.name)}
+        for name, entry in found.items():
+            if isinstance(entry, os.DirEntry) and entry.is_symlink():
+                raise HdbenchError(
+                    "{place}: is a symbolic link, which is not followed: put the file itself there",
+                    place=self.place(name),
+                )
+        # The order of a listing differs from one machine to the next.
+        self.names = sorted(
+            name for name, each in found.items() if _can_be_read(name) and each.is_file()
+        )
+        self.folders = sorted(name for name, each in found.items() if each.is_dir())
+        self.others = sorted(found.keys() - self.names)
+        for name in self.names:
+            check_name(Path(self.place(name)))
+
+    def inner(self, name: str) -> "Folder":
+        """Return the files in a subfolder."""
+        return Folder(self._path / name, self.place(name))
+
+    def within(self) -> "Folder":
+        """Return the folder with the texts of pages in an export, or the one folder in another.
+
+        Without either, and if files that can hold answers are in it, this is the folder itself.
+        """
+        folder = self
+        for _ in range(MAX_OUTER):
+            pages = [name for name in ("page", "alto") if name in folder.folders]
+            if folder.names or not (pages or len(folder.folders) == 1):
+                return folder
+            folder = folder.inner((pages or folder.folders)[0])
+        return self
+
+    def place(self, name: str) -> str:
+        """Return what messages call a file."""
+        return f"{self.name}{self._between}{name}"
+
+    def read(self, name: str) -> bytes:
+        """Return a file's bytes; see `read_whole`."""
+        place = self.place(name)
+        if isinstance(self._path, Path):
+            return read_whole(self._path / name, place)
+        with unpacking(place, "ZIP"), (self._path / name).open("rb") as file:
+            return _bounded(file, place)
+
+    def file(self, name: str, closing: ExitStack) -> Path:
+        """Return the path of a file, or of a copy that is deleted when something is closed."""
+        if isinstance(self._path, Path):
+            return self._path / name
+        copy = scratch(closing) / f"copy{PurePosixPath(name).suffix}"
+        with (
+            unpacking(self.place(name), "ZIP"),
+            (self._path / name).open("rb") as file,
+            copy.open("wb") as out,
+        ):
+            shutil.copyfileobj(file, out)
+        return copy
+
+
+def open_zip(path: Path, name: str, closing: ExitStack) -> Folder:
+    """Return the files in a ZIP until something is closed.
+
+    Args:
+        path: the file.
+        name: what messages call it.
+        closing: closes it.
+
+    Raises:
+        HdbenchError: it is damaged, encrypted or too large, or a member has a name that leads
+            elsewhere, has the name of another member, or is a symbolic link.
+    """
+    archive = closing.enter_context(_listed(path, name))
+    size, seen = 0, set[str]()
+    for info in archive.infolist():
+        is_link = stat.S_ISLNK(info.external_attr >> 16)
+        # Other methods than these are unpacked block by block, without a bound.
+        is_plain = info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+        if is_link or not is_plain or info.filename in seen or _ELSEWHERE.match(info.orig_filename):
+            raise HdbenchError(
+                "{place}: in the ZIP twice, a link, packed in an unusual way, or with a name that "
+                "is empty, leads elsewhere or is in too many folders: pack the files anew",
+                place=f"{name}: {info.orig_filename[:100]}",
+            )
+        seen.add(info.filename)
+        # A member gives no more bytes than its header says, so this bounds what is unpacked.
+        size += info.file_size if _can_be_read(info.filename) else 0
+    check_unpacked(size, name)
+    return Folder(zipfile.Path(archive), name, ": ")
+
+
+@contextmanager
+def _listed(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
+    """Open a ZIP until the block ends."""
+    with _ZipFile(FileIO(path)) as file:
+        with unpacking(name, "ZIP"):
+            archive = zipfile.ZipFile(file)
+        yield archive
+
+
+class _ZipFile(BufferedReader):
+    """A ZIP whose list of members, which zipfile reads in one piece, cannot be huge."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        if size is not None and size > MAX_DIRECTORY:
+            raise zipfile.BadZipFile("more files than can be read")
+        return super().read(size)
+
+
+def check_kind(path: Path, name: str, accepted: Message) -> None:
+    """Refuse a file that is neither JSON nor a table, by its first bytes.
+
+    Args:
+        path: the file.
+        name: what messages call it.
+        accepted: what it could have been.
+
+    Raises:
+        HdbenchError: it is something else; the message says what.
+    """
+    head = head_of(path)
+    start = without_mark(head)
+    kind: Message | None = next(
+        (_OTHERS[magic] for magic in _OTHERS if start.startswith(magic)), None
+    )
+    if head.startswith(ZIP):
+        kind = office_kind(path, name)
+        kind = Message("a ZIP: unpack it") if kind is None else kind
+    # Further down, a NUL may come from a model: recorded answers have some.
+    elif b"\0" in head[:BINARY] + head.partition(b"\n")[0]:
+        kind = kind or Message("no text")
+    if kind:
+        raise HdbenchError(
+            "{place}: this is {kind}: {accepted}", place=name, kind=kind, accepted=accepted
+        )
+
+
+def office_kind(path: Path, name: str) -> Message | None:
+    """Return the kind of an office document: empty for a workbook; None for any other ZIP."""
+    with _listed(path, name) as archive:
+        parts = set(archive.namelist())
+    return next((_OFFICE[part] for part in _OFFICE if part in parts), None)
+
+
+@contextmanager
+def unpacking(
+    place: str, kind: str, damages: tuple[type[BaseException], ...] = ()
+) -> Iterator[None]:
+    """Say in one line why a file cannot be unpacked: it is damaged, or there is no room.
+
+    Args:
+        place: what messages call the file.
+        kind: how it is packed.
+        damages: further exceptions that say that it is damaged.
+
+    Raises:
+        HdbenchError: one of them was raised.
+    """
+    damages = (*_DAMAGES, *damages)
+    try:
+        yield
+    except HdbenchError:  # which is a ValueError too
+        raise
+    except damages as error:
+        why = " ".join(str(error).split())[:200]
+        if isinstance(error, OSError) and error.errno:
+            why = write_reason(error)
+        raise HdbenchError(
+            "{place}: cannot be unpacked ({kind}): {why}", place=place, kind=kind, why=why
+        ) from error
+
+
+def check_unpacked(size: int, name: str) -> None:
+    """Refuse what is larger unpacked than may be.
+
+    Raises:
+        HdbenchError: it has more than `MAX_UNPACKED` bytes.
+    """
+    if size > MAX_UNPACKED:
+        raise HdbenchError(
+            "{place}: larger than {most} GiB unpacked: unpack it, or split it",
+            place=name,
+            most=MAX_UNPACKED >> 30,
+        )
+
+
+def scratch(closing: ExitStack) -> Path:
+    """Return a new folder for copies, which is deleted when something is closed."""
+    folder = TemporaryDirectory(prefix="hdbench-", ignore_cleanup_errors=True)
+    return Path(closing.enter_context(folder))
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") or name == "__MACOSX"
+
+
+def _can_be_read(name: str) -> bool:
+    name = name.lower().rpartition("/")[2]
+    return name.endswith(FOLDER_ENDINGS) and name not in NO_ANSWERS

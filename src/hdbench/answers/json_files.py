@@ -1,14 +1,16 @@
 """Files of answers in JSON: one entry per line, a list of entries, or an object id → answer."""
 
-from collections.abc import Iterator, Sequence
+import io
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import IO, Any, BinaryIO
+from pathlib import Path
+from typing import IO, Any, BinaryIO, NamedTuple
 
 from hdbench.answers.answer import WrittenAnswer
-from hdbench.answers.container import AnswerEntry, AnswersSource, Container
-from hdbench.answers.entries import EntryReader, given_id, is_empty
+from hdbench.answers.entries import AnswerEntry, Container, EntryReader, given_id, is_empty
 from hdbench.answers.forms import decode, head_of, read_whole, without_mark
 from hdbench.answers.records import table_answers
+from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import rows_table
 from hdbench.common.bounds import MAX_LINE, MAX_WHOLE
 from hdbench.common.files import read_errors
@@ -31,6 +33,22 @@ _PARSED = (b'"model"', b"\\u006", b'"custom_id"')
 model, perhaps with an escaped letter, or have another id."""
 
 
+class AnswersSource(NamedTuple):
+    """A file of answers that is to be read.
+
+    Attributes:
+        path: the file.
+        name: what messages call it.
+        schema: the form of the benchmark's answers.
+        ids: the ids of the items, by which a table's column of ids is found if it is not called so.
+    """
+
+    path: Path
+    name: str
+    schema: AnswerSchema | None = None
+    ids: Iterable[str] = ()
+
+
 class AnswerLines:
     """The lines of some files, each found by its place: the file's number and the line's offset.
 
@@ -41,41 +59,35 @@ class AnswerLines:
     def __init__(self, files: Sequence[AnswersSource]) -> None:
         self.files = files
         self.reader = EntryReader(files[0].schema)
-        self._open: tuple[int, IO[bytes]] | None = None
+        self._open: IO[bytes] = io.BytesIO()
+        self._number = -1
 
     def load(self, place: int) -> WrittenAnswer:
         """Return the answer in a line, as `Container.load` does."""
-        raw = self._raw(place)
         try:
-            return self.reader.entry(parse_line(raw, "", UNIQUE), "")
-        except HdbenchError:
-            where = self.where(place)  # which takes long, and messages are rare
-            return self.reader.entry(parse_line(raw, where, UNIQUE), where)
+            return self._answer(place, "")
+        except (HdbenchError, OSError):  # to find the line takes long, and messages are rare
+            with read_errors(self.files[place // MAX_FILE].name):
+                return self._answer(place, self.where(place))
 
-    def _raw(self, place: int) -> bytes:
+    def _answer(self, place: int, where: str) -> WrittenAnswer:
         number, offset = divmod(place, MAX_FILE)
-        try:
-            if self._open is None or self._open[0] != number:
-                self.close()
-                self._open = number, self.files[number].path.open("rb")
-            self._open[1].seek(offset)
-            return self._open[1].readline(MAX_LINE)
-        except OSError:
-            with read_errors(self.files[number].name):  # once for each answer, it takes long
-                raise
+        if number != self._number:
+            self.close()
+            self._open, self._number = self.files[number].path.open("rb"), number
+        self._open.seek(offset)
+        return self.reader.entry(parse_line(self._open.readline(MAX_LINE), where, UNIQUE), where)
 
     def where(self, place: int) -> str:
         """Return the file and the line's number."""
         number, offset = divmod(place, MAX_FILE)
-        with self.files[number].path.open("rb") as file:
-            before = iter(lambda: file.read(min(offset - file.tell(), 2**20)), b"")
-            line = 1 + sum(block.count(b"\n") for block in before)
-        return f"{self.files[number].name}:{line}"
+        file = self.files[number]
+        lines = raw_lines(file.path, name=file.name)
+        return f"{file.name}:{next(line for line, begin, _ in lines if begin == offset)}"
 
     def close(self) -> None:
         """Close the file that is open: one at a time, as a process may not open any number."""
-        if self._open is not None:
-            self._open[1].close()
+        self._open.close()
 
 
 def open_json(source: AnswersSource) -> Container:
@@ -108,7 +120,7 @@ def open_json(source: AnswersSource) -> Container:
             answer = AnswerEntry(where, reader.entry(entry, where))
             container.add(reader.model(entry), reader.id(entry, where), answer)
         return container
-    if reader.is_entry(value) or reader.is_record(value):
+    if reader.said(value) is not None or reader.is_record(value):
         raise HdbenchError(
             '{place}: this is one answer, and has no id: add "id" to it, or put it into a '
             "folder as <id>.json",
@@ -116,9 +128,9 @@ def open_json(source: AnswersSource) -> Container:
         )
     for item_id, answer in value.items():
         where = f'{name}: "{item_id[:100]}"'
-        has_model = isinstance(answer, dict) and reader.is_entry(answer)
-        model = reader.model(answer) if has_model else None
-        is_blank = isinstance(answer, dict) and is_empty(answer)  # as an empty row of a table
+        is_object = isinstance(answer, dict)
+        model = reader.model(answer) if is_object and reader.said(answer) is not None else None
+        is_blank = is_object and is_empty(answer)  # as an empty row of a table
         fields = reader.answer(None if is_blank else answer, item_id, where)
         container.add(model, item_id, AnswerEntry(where, fields))
     return container

@@ -13,8 +13,7 @@ from hdbench.answers.cells import (
     value_of,
 )
 from hdbench.answers.columns import KEY, LEFT_OUT, MappedColumn, propose
-from hdbench.answers.container import AnswerEntry, Container
-from hdbench.answers.entries import ABOUT, CONTENTS, IDS, about, put, shown
+from hdbench.answers.entries import ABOUT, CONTENTS, IDS, AnswerEntry, Container, about, put, shown
 from hdbench.answers.field_paths import field_paths
 from hdbench.answers.page_text.boxes import Box
 from hdbench.answers.schema import AnswerSchema

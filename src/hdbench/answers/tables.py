@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice, pairwise, zip_longest
 from pathlib import Path
@@ -11,9 +10,8 @@ from typing import Any
 from hdbench.answers.answer import too_many_cells, too_much_text
 from hdbench.answers.cells import NUMBER, cell_of, is_blank, without_decimals
 from hdbench.answers.csv_lines import FIRST_ROWS, RawTable, Row, read_csv
-from hdbench.answers.forms import ZIP, head_of, of_other_kind, other_kind, read_whole
+from hdbench.answers.forms import ZIP, check_kind, head_of, read_whole
 from hdbench.answers.ids import has_ending
-from hdbench.answers.members import Zip
 from hdbench.answers.spreadsheets import read_workbook
 from hdbench.answers.words import plain
 from hdbench.common.bounds import MAX_CELLS, MAX_COLUMNS, MAX_TEXT
@@ -336,14 +334,7 @@ def raw_table(path: Path, name: str | None = None, accepted: Message = ACCEPTED)
     """
     name = name or path.name
     with read_errors(name):
-        head = head_of(path)
-        kind: Message | None = other_kind(head)
-        if head.startswith(ZIP):
-            with closing(Zip(path, name)) as archive:
-                kind = archive.office_kind()
-            kind = Message("a ZIP: unpack it") if kind is None else kind
-        if kind:
-            raise of_other_kind(kind, name, accepted)
-        if head.startswith(ZIP):
+        check_kind(path, name, accepted)
+        if head_of(path).startswith(ZIP):
             return read_workbook(path, name)
         return read_csv(read_whole(path, name), name)

@@ -25,9 +25,6 @@ much."""
 
 # Files, folders and archives
 
-MAX_ZIP = 512 * 2**20
-"""Maximum size in bytes of all the files with answers in a ZIP, unpacked."""
-
 MAX_DIRECTORY = 64 * 2**20
 """Maximum size in bytes of a ZIP's list of members: some 600,000 members."""
 

@@ -16,13 +16,12 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from hdbench.answers.answer import Bounds
 from hdbench.answers.answers import Answers
-from hdbench.answers.container import Container
+from hdbench.answers.entries import Container
 from hdbench.answers.files import open_container
 from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
-from hdbench.answers.forms import ENDINGS
+from hdbench.answers.forms import ENDINGS, Folder
 from hdbench.answers.ids import match_ids
 from hdbench.answers.json_files import is_one_object
-from hdbench.answers.members import Folder
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.bounds import MAX_RUN_INFO

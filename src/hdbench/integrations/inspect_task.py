@@ -18,7 +18,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 from hdbench.about import installed_folder
 from hdbench.answers.answer import LOST
 from hdbench.answers.answers import Answers
-from hdbench.answers.container import AnswerEntry, Container
+from hdbench.answers.entries import AnswerEntry, Container
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.evaluation.parts import signature
 from hdbench.evaluation.result import Result

@@ -1,11 +1,11 @@
 """The kind of ground truth in a file or folder, decided by its content, and its reader."""
 
 import re
+from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from hdbench.answers.files import unpack
-from hdbench.answers.forms import NO_ANSWERS, UTF16_MARKS, head_of, stem_of
+from hdbench.answers.forms import NO_ANSWERS, head_of, stem_of
 from hdbench.answers.page_text.reading import form_of
 from hdbench.answers.records import Truths
 from hdbench.answers.tables import SourceTable, read_table
@@ -47,7 +47,7 @@ def open_truth(
             "{place}: Excel's lock file: name {name} itself", place=path, name=path.name[2:]
         )
     check_name(path)
-    with read_errors(path), TemporaryDirectory(prefix="hdbench-") as scratch:
+    with read_errors(path), ExitStack() as closing:
         if path.is_dir():
             _without_headings(path, header_rows)
             return _open_folder(path, skip_damaged=skip_damaged)
@@ -55,9 +55,9 @@ def open_truth(
             raise HdbenchError(
                 "{place}: neither a file nor a folder: {accepted}", place=path, accepted=ACCEPTED
             )
-        if not _head(path).startswith(b"<"):  # which names its own encoding
-            path = unpack(path, path.name, Path(scratch))
-        head = _head(path)
+        if not head_of(path).startswith(b"<"):  # which names its own encoding
+            path = unpack(path, path.name, closing)
+        head = head_of(path)
         start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
         is_marc = _LEADER.match(start) or path.suffix.lower() in (".mrc", ".marc")
         if is_marc or start[:1] in (b"<", b"{", b"["):
@@ -96,12 +96,6 @@ def truth_beside(images: Path) -> Path | None:
     return images if is_beside or has_page_files(images) else None
 
 
-def _head(path: Path) -> bytes:
-    """Return the beginning of a file, in UTF-8 even if the file is UTF-16."""
-    head = head_of(path)
-    return head.decode("utf-16", "ignore").encode() if head.startswith(UTF16_MARKS) else head
-
-
 def _open_folder(folder: Path, *, skip_damaged: bool) -> SourceTable | Truths:
     """Return a folder of texts, or with a file for each image."""
     if pages := read_page_files(folder, skip_damaged=skip_damaged):
@@ -110,4 +104,4 @@ def _open_folder(folder: Path, *, skip_damaged: bool) -> SourceTable | Truths:
     first = next((path for path in names if path.suffix.lower() == ".xml"), None)
     if first is None:
         return read_json_truths(folder)
-    raise other_xml(first, _head(first))
+    raise other_xml(first, head_of(first))

@@ -7,10 +7,9 @@ from typing import Any
 
 from hdbench.answers.csv_lines import decode_or_cp1252
 from hdbench.answers.entries import nested, shown
-from hdbench.answers.forms import JSON_LINES, decode, of_other_kind, other_kind, read_whole, stem_of
+from hdbench.answers.forms import JSON_LINES, Folder, check_kind, decode, read_whole, stem_of
 from hdbench.answers.ids import plain_form
 from hdbench.answers.json_files import objects_in
-from hdbench.answers.members import Folder
 from hdbench.answers.records import Truth, Truths
 from hdbench.answers.tables import SourceTable, rows_table
 from hdbench.common.bounds import MAX_LINE
@@ -112,10 +111,8 @@ def _is_lines(path: Path, name: str) -> bool:
 
 
 def _value_of(path: Path, name: str) -> Any:
-    raw = read_whole(path, name)
-    if kind := other_kind(raw[:512]):
-        raise of_other_kind(kind, name, ACCEPTED)
-    value = parse_file(decode(raw, name), name, EXACT)
+    check_kind(path, name, ACCEPTED)
+    value = parse_file(decode(read_whole(path, name), name), name, EXACT)
     if not isinstance(value, list | dict):
         raise HdbenchError(
             "{place}: neither a list nor an object: {accepted}", place=name, accepted=ACCEPTED

@@ -4,6 +4,7 @@ import os
 import stat
 import struct
 import zipfile
+from contextlib import ExitStack
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,7 +12,7 @@ import pytest
 from helpers.small_disk import FORMS, small_disk
 
 from hdbench.answers.files import unpack
-from hdbench.answers.members import Folder, Zip
+from hdbench.answers.forms import Folder, open_zip
 from hdbench.errors import HdbenchError
 
 
@@ -23,8 +24,11 @@ def write_zip(path, members, method=zipfile.ZIP_DEFLATED):
     return path
 
 
-def opened(path):
-    return Zip(path, "run.zip")
+@pytest.fixture
+def opened():
+    """What opens a ZIP until the test ends."""
+    with ExitStack() as closing:
+        yield lambda path: open_zip(path, "run.zip", closing)
 
 
 @pytest.fixture
@@ -35,15 +39,14 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize("top", ["", "run/", "Läufe 2025/"])
-def test_a_zip_is_the_same_with_a_common_top_folder(tmp_path, top):
+def test_a_zip_is_the_same_with_a_common_top_folder(tmp_path, top, opened):
     names = ["b.json", "a.txt", "photo.jpg", "deeper/c.json", ".hidden.json", "__MACOSX/d.json"]
     path = write_zip(tmp_path / "run.zip", [(top + name, name.encode()) for name in names])
-    members = opened(path)
+    members = opened(path).within()
     assert members.names == ["a.txt", "b.json"]
-    assert members.others == ["deeper/c.json", "photo.jpg"]
+    assert (members.folders, members.others) == (["deeper"], ["deeper", "photo.jpg"])
     assert members.place("a.txt") == f"run.zip: {top}a.txt"
     assert members.read("a.txt") == b"a.txt"
-    members.close()
 
 
 def test_a_folder_has_the_files_in_it_and_not_those_below(folder):
@@ -71,7 +74,7 @@ def test_a_folder_may_be_reached_by_a_symbolic_link(folder, tmp_path):
     assert Folder(tmp_path / "link").names == ["0001.json"]
 
 
-def test_a_file_is_read_up_to_a_size(folder, tmp_path, monkeypatch):
+def test_a_file_is_read_up_to_a_size(folder, tmp_path, monkeypatch, opened):
     monkeypatch.setattr("hdbench.answers.forms.MAX_WHOLE", 2**20)
     with (folder / "1.txt").open("wb") as file:
         file.truncate(2**31)  # no room on the disk
@@ -85,25 +88,27 @@ def test_a_file_is_read_up_to_a_size(folder, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "name", ["../a.json", "a/../../b.json", "/a.json", "C:/a.json", "c:a.json", "a\\..\\b.json"]
 )
-def test_a_name_that_leads_out_of_the_zip_is_refused(tmp_path, name):
+def test_a_name_that_leads_out_of_the_zip_is_refused(tmp_path, name, opened):
     path = write_zip(tmp_path / "run.zip", [("0.json", b"{}"), (name, b"{}")])
     with pytest.raises(HdbenchError) as caught:
         opened(path)
     assert str(caught.value).startswith(
-        f"run.zip: {name}: a symbolic link, or a name that is empty or leads out of the ZIP"
+        f"run.zip: {name}: in the ZIP twice, a link, packed in an unusual way, or with a name that"
     )
 
 
-def test_a_file_without_a_name_is_refused(tmp_path):
+def test_a_file_without_a_name_is_refused(tmp_path, opened):
     path = tmp_path / "run.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("0.json", "{}")
         archive.filelist[0].filename = ""  # in the list of members, which is written last
-    with pytest.raises(HdbenchError, match=r"run\.zip: : .* a name that is empty"):
+    with pytest.raises(
+        HdbenchError, match=r"run\.zip: : in the ZIP twice, .* a name that is empty"
+    ):
         opened(path)
 
 
-def test_an_encrypted_zip_is_refused(tmp_path):
+def test_an_encrypted_zip_is_refused(tmp_path, opened):
     path = write_zip(tmp_path / "run.zip", [("a.json", b"{}")])
     raw = bytearray(path.read_bytes())
     raw[raw.index(b"PK\x03\x04") + 6] |= 1
@@ -113,18 +118,18 @@ def test_an_encrypted_zip_is_refused(tmp_path):
         opened(path).read("a.json")
 
 
-def test_a_symbolic_link_in_a_zip_is_refused(tmp_path):
+def test_a_symbolic_link_in_a_zip_is_refused(tmp_path, opened):
     link = zipfile.ZipInfo("a.json")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
     path = write_zip(tmp_path / "run.zip", [(link, b"/etc/passwd")])
-    with pytest.raises(HdbenchError, match=r"run\.zip: a\.json: a symbolic link"):
+    with pytest.raises(HdbenchError, match=r"run\.zip: a\.json: in the ZIP twice, a link"):
         opened(path)
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_a_name_that_is_in_a_zip_twice_is_refused(tmp_path):
+def test_a_name_that_is_in_a_zip_twice_is_refused(tmp_path, opened):
     path = write_zip(tmp_path / "run.zip", [("a.json", b"{}"), ("a.json", b"[]")])
-    with pytest.raises(HdbenchError, match=r"run\.zip: a\.json: is in the ZIP twice"):
+    with pytest.raises(HdbenchError, match=r"run\.zip: a\.json: in the ZIP twice"):
         opened(path)
 
 
@@ -138,50 +143,51 @@ def write_bomb(path, ending):
     return path
 
 
-def test_unpacked_size_is_limited_before_anything_is_read(tmp_path):
+def test_unpacked_size_is_limited_before_anything_is_read(tmp_path, monkeypatch, opened):
     path = write_bomb(tmp_path / "run.zip", ".TXT")
-    with pytest.raises(HdbenchError, match="would take 600 MiB unpacked, and at most 512 are read"):
+    monkeypatch.setattr("hdbench.answers.forms.MAX_UNPACKED", 500 * 2**20)
+    with pytest.raises(HdbenchError, match=r"run\.zip: larger than 0 GiB unpacked"):
         opened(path)
 
 
-def test_a_header_that_lies_about_the_size_is_found_out(tmp_path):
+def test_a_header_that_lies_about_the_size_is_found_out(tmp_path, opened):
     path = write_zip(tmp_path / "run.zip", [("a.json", bytes(2**26))])
     raw = bytearray(path.read_bytes())
     struct.pack_into("<I", raw, raw.index(b"PK\x01\x02") + 24, 10)
     path.write_bytes(raw)
-    with pytest.raises(HdbenchError, match=r"run\.zip: a\.json: a damaged ZIP"):
+    with pytest.raises(HdbenchError, match=r"run\.zip: a\.json: cannot be unpacked .ZIP"):
         opened(path).read("a.json")
 
 
-def test_a_member_that_is_not_compressed_may_be_as_large(tmp_path):
+def test_a_member_that_is_not_compressed_may_be_as_large(tmp_path, opened):
     data = bytes(2**26)
     path = write_zip(tmp_path / "run.zip", [("a.json", data)], zipfile.ZIP_STORED)
     assert opened(path).read("a.json") == data
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_methods_that_unpack_without_a_bound_are_refused(tmp_path, method):
+def test_methods_that_unpack_without_a_bound_are_refused(tmp_path, method, opened):
     path = write_zip(tmp_path / "run.zip", [("a.json", b"{}")], method)
-    with pytest.raises(HdbenchError, match=r"run\.zip: a\.json: packed in an unusual way"):
+    with pytest.raises(HdbenchError, match=r"run\.zip: a\.json: .*packed in an unusual way"):
         opened(path).read("a.json")
 
 
-def test_a_huge_list_of_members_is_not_read(tmp_path, monkeypatch):
+def test_a_huge_list_of_members_is_not_read(tmp_path, monkeypatch, opened):
     path = write_zip(tmp_path / "run.zip", [(f"{n}.json", b"{}") for n in range(2000)])
-    monkeypatch.setattr("hdbench.answers.members.MAX_DIRECTORY", 80_000)
-    with pytest.raises(HdbenchError, match="more files in this ZIP than can be read"):
+    monkeypatch.setattr("hdbench.answers.forms.MAX_DIRECTORY", 80_000)
+    with pytest.raises(HdbenchError, match="more files than can be read"):
         opened(path)
 
 
 @pytest.mark.parametrize("cut", [0, 30, 60, 90, 110])
-def test_a_damaged_zip_is_refused(tmp_path, cut):
+def test_a_damaged_zip_is_refused(tmp_path, cut, opened):
     path = write_zip(tmp_path / "run.zip", [("a.json", b"{}")])
     path.write_bytes(path.read_bytes()[:cut])
-    with pytest.raises(HdbenchError, match=r"run\.zip: (a\.json: )?a damaged ZIP"):
+    with pytest.raises(HdbenchError, match=r"run\.zip: (a\.json: )?cannot be unpacked .ZIP"):
         opened(path).read("a.json")
 
 
-def test_flipped_bytes_give_only_the_contents_or_an_error(tmp_path):
+def test_flipped_bytes_give_only_the_contents_or_an_error(tmp_path, opened):
     contents = {b'{"id": "1"}', b"text" * 99}
     path = write_zip(tmp_path / "run.zip", zip(["a.json", "b.txt"], sorted(contents), strict=True))
     sound = path.read_bytes()
@@ -194,31 +200,30 @@ def test_flipped_bytes_give_only_the_contents_or_an_error(tmp_path):
             try:
                 members = opened(path)
                 assert {members.read(name) for name in members.names} <= contents
-                members.close()
             except HdbenchError:
                 refused += 1
     assert refused > len(sound)  # most places matter; dates and the like do not
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_full_disk_is_not_told_as_a_damaged_file(tmp_path, form):
+def test_a_full_disk_is_not_told_as_a_damaged_file(tmp_path, form, opened, monkeypatch):
     lines = "".join(f"{number} " * 20 + "\n" for number in range(500)).encode()
     with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a.jsonl", lines)
     pq.write_table(pa.table({"id": [str(number) for number in range(500)]}), tmp_path / "a.parquet")
     with pa.CompressedOutputStream(str(tmp_path / "a.zst"), "zstd") as packed:
         packed.write(lines)
-    members = Zip(tmp_path / "a.zip", "a.zip")
-    with small_disk(tmp_path / "disk", form) as disk:
+    members = opened(tmp_path / "a.zip")
+    with small_disk(tmp_path / "disk", form) as disk, ExitStack() as closing:
+        monkeypatch.setattr("tempfile.tempdir", str(disk.folder))
         disk.fill()
         for unpacked in (
-            lambda: members.unpacked("a.jsonl", disk.folder),
-            lambda: unpack(tmp_path / "a.parquet", "a.parquet", disk.folder),
-            lambda: unpack(tmp_path / "a.zst", "a.zst", disk.folder),
+            lambda: members.file("a.jsonl", closing),
+            lambda: unpack(tmp_path / "a.parquet", "a.parquet", closing),
+            lambda: unpack(tmp_path / "a.zst", "a.zst", closing),
         ):
-            with pytest.raises(HdbenchError, match=r"cannot be unpacked: .*: make room"):
+            with pytest.raises(HdbenchError, match=r"cannot be unpacked .*: make room"):
                 unpacked()
-    members.close()
 
 
 def test_a_name_that_is_not_utf_8_is_refused_if_it_would_be_read(tmp_path):

@@ -57,7 +57,7 @@ def test_sheet_is_read_with_same_mapping_as_hdbench_new():
     found = read(*SHEET)
     assert records(found) == RECORDS
     assert found.notes[0] == (
-        "t.csv: read as Bild → id, Titel → titel, Schlagwörter → schlagwoerter[] (divided by ';'), "
+        "t.csv: read as Bild → id, Titel → titel, Schlagwörter → schlagwoerter[] (';'), "
         "Jahr → jahr, Datum → datum"
     )
     assert "t.csv: cells read as empty: 2, the first is t.csv:3, column Jahr: '-'" in found.notes
@@ -81,9 +81,7 @@ def test_a_table_in_our_form_is_read_as_one_of_a_librarian_is():
         "1": {"schlagwoerter": ["Ehe", "Lied"]},
         "2": {"schlagwoerter": ["Tiere"]},
     }
-    assert found.notes == [
-        "t.csv: read as id → id, schlagwoerter → schlagwoerter[] (divided by ';')"
-    ]
+    assert found.notes == ["t.csv: read as id → id, schlagwoerter → schlagwoerter[] (';')"]
     found = read("id,schlagwoerter", "1,Ehe; Lied | Zoo", "2,Tiere; Pflanzen")
     assert records(found) == {
         "1": {"schlagwoerter": ["Ehe; Lied", "Zoo"]},

@@ -43,11 +43,10 @@ def workbook(tmp_path):
     return make
 
 
-def test_rows_keep_their_places_and_empty_last_ones_are_dropped(read):
+def test_rows_keep_their_places_and_empty_ones_are_dropped(read):
     table = read('a;b\n1;"zwei\nZeilen"\n\n;\n2;\n;\n ; \n')
     assert table.rows == [
         ("wahrheit.csv:2", ["1", "zwei\nZeilen"]),
-        ("wahrheit.csv:5", ["", ""]),
         ("wahrheit.csv:6", ["2", ""]),
     ]
 
@@ -77,3 +76,13 @@ def test_short_rows_under_a_wide_header_count_as_wide(refusal, monkeypatch):
     rows = "".join(f"{number},a\n" for number in range(100))
     header = ",".join(f"c{number}" for number in range(100))
     assert refusal(f"{header}\n{rows}").startswith("wahrheit.csv:52: more than")
+
+
+def test_names_of_groups_may_be_merged_with_the_cells_below(workbook):
+    rows = [["Datei", "Autor", None, "Jahr"], [None, "Name", "Ort", None], ["b1", "Frey", "B", 1]]
+    file = workbook(Karten=rows)
+    book = openpyxl.load_workbook(file)
+    for merged in ("A1:A2", "B1:C1", "D1:D2"):
+        book["Karten"].merge_cells(merged)
+    book.save(file)
+    assert read_table(file).header == ["Datei", "Autor Name", "Autor Ort", "Jahr"]

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 
 from hdbench.answers.cells import Kind, kind_of, separator_of, value_of
 from hdbench.answers.entries import path_of, shown
@@ -41,15 +42,9 @@ class MappedColumn:
 
     def in_short(self) -> Message:
         """Return the column and what becomes of it, for a list of columns."""
-        becomes = "id" if self.key else self.path
-        if self.separator is None:
-            return Message("{column} → {becomes}", column=self.title, becomes=becomes)
-        return Message(
-            "{column} → {becomes} (divided by {separator!r})",
-            column=self.title,
-            becomes=becomes,
-            separator=self.separator,
-        )
+        sign = "" if self.separator is None else f" ({self.separator!r})"
+        becomes = KEY if self.key else f"{self.path}{sign}"
+        return Message("{column} → {becomes}", column=self.title, becomes=becomes)
 
     @property
     def read_as(self) -> Message:
@@ -259,11 +254,8 @@ def _own_path(title: str, index: int, taken: Collection[str]) -> str:
     title = title.removesuffix("[]")
     parts = (title,) if " " in title else path_of(title, frozenset())  # `Verl. Ort` is not a path
     name = ".".join(filter(None, map(_field_name, parts))) or f"column_{index + 1}"
-    path, number = name, 1
-    while path in taken:
-        number += 1
-        path = f"{name}_{number}"
-    return path
+    others = (f"{name}_{number}" for number in count(2))
+    return next(path for path in chain([name], others) if path not in taken)
 
 
 def _field_name(text: str) -> str:

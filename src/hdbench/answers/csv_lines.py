@@ -66,17 +66,11 @@ def decode_or_cp1252(data: bytes, name: str) -> tuple[str, list[str]]:
     try:
         return decode(data, name), []
     except HdbenchError:
-        if data.startswith((*UTF16_MARKS, codecs.BOM_UTF8)):
-            raise
-    try:
-        text = data.decode("cp1252")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise HdbenchError(
-            "{place}:{line}: neither UTF-8 nor cp1252: save as UTF-8", place=name, line=line
-        ) from error
-    note = "{place}: not UTF-8, read as cp1252: check that its umlauts are right"
-    return text, [Message(note, place=name)]
+        if not data.startswith((*UTF16_MARKS, codecs.BOM_UTF8)):
+            note = "{place}: not UTF-8, read as cp1252: check that its umlauts are right"
+            with suppress(UnicodeDecodeError):
+                return data.decode("cp1252"), [Message(note, place=name)]
+        raise
 
 
 def delimiter_of(text: str) -> str:

@@ -1,7 +1,7 @@
 """The rows of a table as typed records: ground truths, or the answers of a run."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -55,7 +55,7 @@ _Path = tuple[str, ...]
 """The names of the objects around a value in a record, and its own."""
 
 
-def mapped(table: SourceTable, columns: Sequence[MappedColumn]) -> Truths:
+def mapped(table: SourceTable, columns: Sequence[MappedColumn], model: int | None = None) -> Truths:
     """Return the ground truths in a table.
 
     A blank cell is an empty text or list, otherwise null. What is not of its column's kind stays
@@ -66,6 +66,7 @@ def mapped(table: SourceTable, columns: Sequence[MappedColumn]) -> Truths:
     Args:
         table: the table.
         columns: what becomes of its columns; those that are not there are not used.
+        model: the column that names whose record it is, if there are several for an item.
 
     Returns:
         One ground truth for each row, or for each item if it has objects in a list.
@@ -88,12 +89,13 @@ def mapped(table: SourceTable, columns: Sequence[MappedColumn]) -> Truths:
     """
     key_column = next((column.index for column in columns if column.key), None)
     reader = _Reader(columns)
-    items: dict[str | int, list[_Row]] = {}
+    items: dict[tuple[str, str] | int, list[_Row]] = {}
     for number, (place, texts) in enumerate(table.rows):
         cells = list(map(str.strip, texts))
         key = "" if key_column is None else cells[key_column]
         row = _Row(place, cells, None if is_blank(key) else key)
-        items.setdefault(row.key if row.key and reader.has_lists else number, []).append(row)
+        item = "" if model is None else cells[model], key
+        items.setdefault(item if row.key and reader.has_lists else number, []).append(row)
     truths = [Truth(rows[0].place, rows[0].key, reader.record(rows)) for rows in items.values()]
     notes = [*table.notes]
     if unused := [each.title for each in columns if each.example and not (each.path or each.key)]:
@@ -260,9 +262,9 @@ def table_answers(
         given[table.header[key]] = KEY
     paths = field_paths(schema) if schema else None
     columns = propose(table, paths=paths, file_names=list(ids), given=given)
-    titles = [column.title for column in columns if column.key]
+    keys = [column for column in columns if column.key]
     fields = [column for column in columns if column.path]
-    if not titles or not (fields or facts.keys() & {"text", "prediction"}):
+    if not keys or not (fields or facts.keys() & {"text", "prediction"}):
         raise HdbenchError(
             "{place}: needs a column id, and a column text or prediction or fields of an answer "
             "({fields}); it has: {has}",
@@ -270,24 +272,31 @@ def table_answers(
             fields=shown(field.path for field in paths or ()),
             has=shown(table.header),
         )
-    notes = [*table.notes]
-    if any(column.path != column.title for column in fields) or titles[0] not in IDS:
+    container, rows = Container(), dict(table.rows)
+    if any(column.path != column.title for column in fields) or keys[0].title not in IDS:
         used = joined([column.in_short() for column in columns if column.key or column.path])
-        notes.append(Message("{place}: read as {columns}", place=table.name, columns=used))
-    if not fields:  # what is not used beside the texts is not said
-        columns = [column for column in columns if column.key]
-    models: dict[str | None, list[tuple[str, list[str]]]] = {}
-    for place, cells in table.rows:
-        if any(map(str.strip, cells)):
-            model = cells[facts["model"]].strip() or None if "model" in facts else None
-            models.setdefault(model, []).append((place, cells))
-    container = Container()
-    for model, rows in models.items():
-        truths = mapped(replace(table, rows=rows, notes=[]), columns)
-        notes += truths.notes
-        for item_id, answer in _answers(truths, facts, dict(rows)):
-            container.add(model, item_id, answer)
-    container.notes += dict.fromkeys(notes)
+        container.notes.append(
+            Message("{place}: read as {columns}", place=table.name, columns=used)
+        )
+    if fields:  # what is not used beside texts is not said
+        keys += (each for each in columns if not each.key and each.index not in facts.values())
+    truths = mapped(table, keys, model=facts.get("model"))
+    for place, item_id, record, _ in truths.truths:
+        about_it = {name: rows[place][index] for name, index in facts.items()}
+        if not any(map(str.strip, rows[place])):
+            continue
+        if item_id is None:
+            raise HdbenchError("{place}: has no id: enter it, or delete the row", place=place)
+        answer = about({name: _number(cell) for name, cell in about_it.items()})
+        if text := about_it.get("text"):
+            answer["text"] = text
+        if (given_record := about_it.get("prediction", "")).strip():
+            answer["prediction"] = structured(given_record)
+        elif record is not None or "prediction" in facts or not text:
+            answer["prediction"] = record
+        model = about_it.get("model", "").strip() or None
+        container.add(model, item_id, AnswerEntry(place, answer))
+    container.notes += truths.notes
     return container
 
 
@@ -311,37 +320,12 @@ def _facts(table: SourceTable, schema: AnswerSchema | None) -> dict[str, int]:
         listed = f"{schema.list_of_objects[0]}." if schema.list_of_objects else ""
         others = {title for title in table.header if title.casefold() not in ABOUT}
         is_beside = any(title in paths or listed + title in paths for title in others)
-        if not paths.isdisjoint(("text", f"{listed}text")) and (
-            is_beside or (listed and _repeats(table, facts))
-        ):
+        parts = [facts[name] for name in ("id", "model") if name in facts]
+        items = {tuple(cells[index] for index in parts) for _, cells in table.rows}
+        are_several = bool(listed) and "id" in facts and len(items) < len(table.rows)
+        if not paths.isdisjoint(("text", f"{listed}text")) and (is_beside or are_several):
             del facts["text"]
     return facts
-
-
-def _repeats(table: SourceTable, facts: Mapping[str, int]) -> bool:
-    """Return whether several rows have the same id and model."""
-    names = [facts[name] for name in ("id", "model") if name in facts]
-    rows = [[cells[index] for index in names] for _, cells in table.rows if any(cells)]
-    return "id" in facts and len(set(map(tuple, rows))) < len(rows)
-
-
-def _answers(
-    truths: Truths, facts: Mapping[str, int], rows: Mapping[str, Sequence[str]]
-) -> Iterator[tuple[str, AnswerEntry]]:
-    """Yield the ids and answers in the rows of one model."""
-    for place, item_id, record, _ in truths.truths:
-        if item_id is None:
-            raise HdbenchError("{place}: has no id: enter it, or delete the row", place=place)
-        cells = rows[place]
-        answer = about({name: _number(cells[index]) for name, index in facts.items()})
-        if text := cells[facts["text"]] if "text" in facts else "":
-            answer["text"] = text
-        given = cells[facts["prediction"]] if "prediction" in facts else ""
-        if given.strip():
-            answer["prediction"] = structured(given)
-        elif record is not None or "prediction" in facts or not text:
-            answer["prediction"] = record
-        yield item_id, AnswerEntry(place, answer)
 
 
 def _number(cell: str) -> Any:

@@ -4,12 +4,14 @@ import datetime
 import re
 import zipfile
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from hdbench.answers.answer import too_many_cells
 from hdbench.answers.cells import cell_of
-from hdbench.answers.csv_lines import FIRST_ROWS, RawTable, Row
+from hdbench.answers.csv_lines import RawTable, Row
 from hdbench.answers.entries import shown
 from hdbench.common.bounds import MAX_CELLS, MAX_ROWS, MAX_TAGS, MAX_WORKBOOK
 from hdbench.common.csv_and_excel import as_it_was
@@ -27,23 +29,57 @@ _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 
 
-class Sheet(NamedTuple):
+@dataclass
+class Sheet:
     """A visible sheet.
 
     Attributes:
+        place: what messages call it.
         title: its title.
-        rows: its rows from the first one, also blank ones, as texts; a cell whose formula failed
+        rows: its rows by their numbers, but not blank ones, as texts; a cell whose formula failed
             holds its code, such as `#REF!`.
         ranges: the first and last row, and the first column, of each merged cell.
+        size: the number of its cells, also blank ones.
     """
 
+    place: str
     title: str
-    rows: list[list[str]]
-    ranges: list[tuple[int, int, int]]
+    rows: dict[int, list[str]] = field(default_factory=dict)
+    ranges: list[tuple[int, int, int]] = field(default_factory=list)
+    size: int = 0
+
+    def add(self, number: int, cells: list[str]) -> None:
+        """Add a row.
+
+        Raises:
+            HdbenchError: the sheet is too large.
+        """
+        self.size = max(self.size, number * len(cells))
+        if number > MAX_ROWS or self.size > MAX_CELLS:
+            raise too_many_cells(self.place)
+        if any(map(str.strip, cells)):
+            self.rows[number] = cells
+
+    def fill_down(self) -> int:
+        """Give the value of merged cells to the first column of all rows that they cover.
+
+        Returns:
+            How many rows that is.
+        """
+        end, merged = max(self.rows, default=0), 0
+        for first, last, column in self.ranges:
+            value = dict(enumerate(self.rows.get(first, ()), start=1)).get(column, "")
+            covered = range(first + 1, min(last, end) + 1 if value else 0)
+            if (merged := merged + len(covered)) > MAX_CELLS:
+                raise too_many_cells(self.place)
+            for cells in filter(None, map(self.rows.get, covered)):
+                cells.extend([""] * (column - len(cells)))
+                cells[column - 1] = value
+        return merged
 
 
 def read_workbook(file: Path, name: str) -> RawTable:
-    """Return the visible sheet with ids, else the one with the most filled cells.
+    """Return the visible sheet with the most filled cells.
 
     A merged cell gives its value to every row that it covers.
 
@@ -55,17 +91,16 @@ def read_workbook(file: Path, name: str) -> RawTable:
         HdbenchError: it is damaged or too large.
         MissingExtraError: a package of the extra is not installed.
     """
-    best, most = Sheet("", [], []), (False, 0)
-    titles: list[str] = []
+    filled: dict[str, int] = {}
+    best, size = Sheet(name, ""), 0
     with read_errors(name):
         try:
             for sheet in (_excel if _check(file, name) else _open_document)(file, name):
-                if filled := sum(bool(text.strip()) for cells in sheet.rows for text in cells):
-                    titles.append(sheet.title)
-                    begin = (text.strip() for cells in sheet.rows[:FIRST_ROWS] for text in cells)
-                    has_id = "id" in map(str.casefold, begin)
-                    if (has_id, filled) > most:
-                        best, most = sheet, (has_id, filled)
+                if (size := size + sheet.size) > MAX_CELLS:
+                    raise too_many_cells(name)
+                if count := sum(bool(text) for cells in sheet.rows.values() for text in cells):
+                    best = best if count <= max(filled.values(), default=0) else sheet
+                    filled[sheet.title] = count
         except HdbenchError:
             raise
         except Exception as error:  # openpyxl raises many kinds of exception for damaged files
@@ -76,7 +111,7 @@ def read_workbook(file: Path, name: str) -> RawTable:
                 why=reason,
             ) from error
     notes: list[str] = []
-    if others := [title for title in titles if title != best.title]:
+    if others := [title for title in filled if title != best.title]:
         notes.append(
             Message(
                 "{place}: only the sheet {title} was read; not read: {names} (to read another one, "
@@ -86,51 +121,34 @@ def read_workbook(file: Path, name: str) -> RawTable:
                 names=shown(others),
             )
         )
-    where = f"{name}: {best.title}" if best.title else name
-    if merged := _fill_down(best):
+    if merged := best.fill_down():
         notes.append(
             Message(
                 "{place}: {count:,} row got the value of the merged cell that covers it",
                 plural="{place}: {count:,} rows got the value of a merged cell that covers them",
-                place=where,
+                place=best.place,
                 count=merged,
             )
         )
     rows = (
-        Row(number, Message("{place}, row {number}", place=where, number=number), cells)
-        for number, cells in enumerate(best.rows, start=1)
+        Row(number, Message("{place}, row {number}", place=best.place, number=number), cells)
+        for number, cells in best.rows.items()
     )
-    return RawTable(where, rows, notes)
-
-
-def _fill_down(sheet: Sheet) -> int:
-    """Give the value of merged cells to the first column of all rows that they cover."""
-    merged = 0
-    for first, last, column in sheet.ranges:
-        top = sheet.rows[first - 1] if first <= len(sheet.rows) else []
-        value = top[column - 1] if column <= len(top) else ""
-        for cells in sheet.rows[first:last] if value else ():
-            cells.extend([""] * (column - len(cells)))
-            cells[column - 1] = value
-            merged += 1
-    return merged
+    return RawTable(best.place, rows, notes)
 
 
 def _check(file: Path, name: str) -> bool:
     """Return whether it is of Excel, if it is within the bounds."""
-    tags = 0
+    tags, before = 0, b""
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
-        # No member gives more than its header says.
+        # No member gives more than its header says; any may be what a sheet is read from.
         size = sum(member.file_size for member in members)
-        for member in members:
-            if size > MAX_WORKBOOK or not member.filename.lower().endswith((".xml", ".rels")):
-                continue
-            before = b""
+        for member in members if size <= MAX_WORKBOOK else ():
             with archive.open(member) as source:
-                while tags <= MAX_TAGS and (chunk := source.read(2**18)):
+                for chunk in iter(partial(source.read, 2**18), b""):
                     tags += chunk.count(b"<")
-                    if _DOCUMENT_TYPE.search(before + chunk):
+                    if tags <= MAX_TAGS and _DOCUMENT_TYPE.search(before + chunk):
                         raise HdbenchError("{place}: defines a document type", place=name)
                     before = chunk[-_LONGEST:]
     if size > MAX_WORKBOOK or tags > MAX_TAGS:
@@ -150,27 +168,17 @@ def _excel(file: Path, name: str) -> Iterator[Sheet]:
     with file.open("rb") as source:  # whose name may have any ending
         reader = ExcelReader(source, read_only=True, data_only=True, keep_links=False)
         reader.read()
-        parts = {about.name: rel.target for about, rel in reader.parser.find_sheets()}
-        if len(set(parts.values())) < len(parts):
-            raise HdbenchError(
-                "{place}: several sheets are the same part of the file: save it again", place=name
-            )
-        cells = 0
+        titles = {rel.target: about.name for about, rel in reader.parser.find_sheets()}
+        parts = {title: part for part, title in titles.items()}  # each part is one sheet
         for sheet in reader.wb.worksheets:
-            if sheet.sheet_state != "visible":
-                continue
-            sheet.reset_dimensions()
-            rows: list[list[str]] = []
-            width = 0
-            for row in sheet.iter_rows():
-                rows.append([_value(cell, f"{name}: {sheet.title}") for cell in row])
-                width = max(width, len(row))
-                if len(rows) > MAX_ROWS or cells + len(rows) * width > MAX_CELLS:
-                    raise too_many_cells(f"{name}: {sheet.title}")
-            cells += len(rows) * width
-            with reader.archive.open(parts[sheet.title]) as part:
-                ranges = list(_merged(part))
-            yield Sheet(sheet.title, rows, ranges)
+            if sheet.sheet_state == "visible" and sheet.title in parts:
+                sheet.reset_dimensions()
+                found = Sheet(f"{name}: {sheet.title}", sheet.title)
+                for number, row in enumerate(sheet.iter_rows(), start=1):
+                    found.add(number, [_value(cell, found.place) for cell in row])
+                with reader.archive.open(parts[sheet.title]) as part:
+                    found.ranges += _merged(part)
+                yield found
 
 
 def _value(cell: Any, where: str) -> str:
@@ -201,53 +209,37 @@ def _open_document(file: Path, name: str) -> Iterator[Sheet]:
 
     with zipfile.ZipFile(file) as archive, archive.open("content.xml") as source:
         content = etree.parse(source, etree.XMLParser(resolve_entities=False, no_network=True))
-    if next(content.iter(f"{_OFFICE}spreadsheet"), None) is None:
-        raise HdbenchError(
-            "{place}: this is an OpenDocument file, but no spreadsheet: save it as .ods or .csv",
-            place=name,
-        )
     hidden = {
         style.get(f"{_STYLE}name")
         for style in content.iter(f"{_STYLE}style")
         if any(part.get(f"{_TABLE}display") == "false" for part in style)
     }
     for table in content.iter(f"{_TABLE}table"):
-        if table.get(f"{_TABLE}style-name") in hidden:
-            continue
-        sheet = Sheet(table.get(f"{_TABLE}name", ""), [], [])
-        where = f"{name}: {sheet.title}"
-        blank = width = 0
-        for row in table.iter(f"{_TABLE}table-row"):
-            cells = _cells_of(row, where, len(sheet.rows) + blank + 1, sheet.ranges)
-            times = _number(row, "number-rows-repeated")
-            if not cells:  # thousands of them stand below a table
-                blank += times
-                continue
-            width = max(width, len(cells))
-            if (len(sheet.rows) + blank + times) * width > MAX_CELLS:
-                raise too_many_cells(where)
-            sheet.rows.extend([] for _ in range(blank))
-            sheet.rows.extend([*cells] for _ in range(times))
-            blank = 0
-        yield sheet
+        if table.get(f"{_TABLE}style-name") not in hidden:
+            title = table.get(f"{_TABLE}name", "")
+            sheet, number = Sheet(f"{name}: {title}", title), 1
+            for row in table.iter(f"{_TABLE}table-row"):
+                times = _number(row, "number-rows-repeated")
+                if cells := _cells_of(row, number, sheet):  # thousands of others are below a table
+                    for each in range(number, number + times):
+                        sheet.add(each, [*cells])
+                number += times
+            yield sheet
 
 
-def _cells_of(row: Any, where: str, number: int, ranges: list[tuple[int, int, int]]) -> list[str]:
+def _cells_of(row: Any, number: int, sheet: Sheet) -> list[str]:
     """Return the cells of a row up to the last one with a value, and add what is merged there."""
     cells: list[str] = []
-    blank = 0
+    column = 0
     for cell in row.iterchildren(f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
         times = _number(cell, "number-columns-repeated")
-        if not (text := _open_text(cell)):
-            blank = min(blank + times, MAX_CELLS)
-            continue
-        cells += [""] * blank
-        if len(cells) + times > MAX_CELLS:
-            raise too_many_cells(where)
-        if (spanned := _number(cell, "number-rows-spanned")) > 1:
-            ranges.append((number, number + spanned - 1, len(cells) + 1))
-        cells += [text] * times
-        blank = 0
+        if text := _open_text(cell):
+            if column + times > MAX_CELLS:
+                raise too_many_cells(sheet.place)
+            cells += [""] * (column - len(cells)) + [text] * times
+            if (spanned := _number(cell, "number-rows-spanned")) > 1:
+                sheet.ranges.append((number, number + spanned - 1, column + 1))
+        column += times
     return cells
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, pairwise, zip_longest
+from itertools import chain, count, islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -117,34 +117,17 @@ def table_of(raw: RawTable, header_rows: str | None = None) -> SourceTable:
                 title=title[:100],
             )
         )
-    if len(header) > 1:
-        notes.append(
-            Message(
-                "{place}: the names of the columns are in rows {first} to {last}",
-                place=name,
-                first=header[0].number,
-                last=header[-1].number,
-            )
-        )
-    texts = _joined(header)
-    if len(texts) > MAX_COLUMNS:
-        raise _too_wide(header[0].place)
-    body = _body(len(texts), header[0], chain(begin[len(above) + len(header) :], raw.rows))
-    body, rest = body[: (end := _end(body))], body[end:]
-    if totals := [place for place, cells in rest if any(map(str.strip, cells))]:
-        notes.append(Message("{place}: read as a row of totals, not as data", place=totals[0]))
+    titles = _titles(header)
+    body = _body(len(titles), header[0], chain(begin[len(above) + len(header) :], raw.rows))
     if not body:
         raise HdbenchError("{place}: has no rows, only names of columns", place=name)
-    titles = _titles(texts)
-    kept = [
-        index
-        for index, text in enumerate(texts)
-        if text or any(cells[index].strip() for _, cells in body)
-    ]
-    if len(kept) < len(titles):  # between named columns there are some without name and value
-        body = [(place, [cells[index] for index in kept]) for place, cells in body]
-    columns = [titles[index] for index in kept]
-    return SourceTable(name, columns, _without_decimals(body), notes, heading=header[-1].number)
+    end = len(body)
+    while end > 1 and _are_totals(body[end - 1][1]):
+        end -= 1
+    if end < len(body):
+        notes.append(Message("{place}: read as a row of totals, not as data", place=body[end][0]))
+    rows = _without_decimals(body[:end])
+    return SourceTable(name, titles, rows, notes, heading=header[-1].number)
 
 
 def _chosen(name: str, rows: Sequence[Row], header_rows: str) -> list[Row]:
@@ -179,57 +162,54 @@ def _find_header(name: str, rows: Sequence[Row]) -> list[Row]:
             "every column in a row above it, or choose that row with --header-row",
             place=header.place,
         )
-    has_two = second and _has_brackets(_texts(header), _texts(second[0]))
-    return [header, *second] if has_two else [header]
+    return [header, *second] if second and _has_brackets(header, *second) else [header]
 
 
-def _has_brackets(upper: list[str], lower: list[str]) -> bool:
+def _has_brackets(upper: Row, lower: Row) -> bool:
     """Return whether a row has the names of groups of columns, and the next one theirs.
 
     A group is a name followed by blank cells, below which all columns are named; below all other
-    names there is nothing.
+    names there is nothing, or the same in a cell that is merged with theirs.
     """
-    pairs = list(zip_longest(upper, lower, fillvalue=""))
-    inside, groups = False, 0
-    for (name, below), (next_name, next_below) in pairwise([*pairs, ("", "")]):
+    groups: list[list[str]] = []
+    for name, below in _columns([upper, lower]):
         if name:
-            inside = not next_name and bool(next_below)
-            groups += inside
-        if bool(below) != inside or _is_number(below):
-            return False
-    return groups > 0
+            groups.append([])
+        if groups:
+            groups[-1].append("" if name == below else below)
+    return any(len(group) > 1 for group in groups) and all(
+        all(group) and not any(map(_is_number, group)) if len(group) > 1 else not group[0]
+        for group in groups
+    )
 
 
-def _joined(header: Sequence[Row]) -> list[str]:
-    """Return the names of the columns: those of a group begin with the group's."""
-    rows = zip(*zip_longest(*map(_texts, header), fillvalue=""), strict=True)
-    above, *others = [[" ".join(text.split()) for text in row] for row in rows]
-    for row in others:
-        for column in range(1, len(row)):
-            if row[column] and not above[column]:
-                above[column] = above[column - 1]
-        above = [" ".join(filter(None, pair)) for pair in zip(above, row, strict=True)]
-    while above and not above[-1]:
-        above.pop()
-    return above
+def _columns(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    """Return the cells of each column up to the last one with a text."""
+    columns = list(zip_longest(*map(_texts, rows), fillvalue=""))
+    while columns and not any(columns[-1]):
+        columns.pop()
+    return columns
 
 
-def _titles(texts: Sequence[str]) -> list[str]:
-    """Return the names of the columns, each once: `Autor (2)` for a second one, and `column 3`."""
-    given = set(texts)
-    titles: dict[str, None] = {}
-    for number, text in enumerate(texts, start=1):
-        name = title = text or f"column {number}"
-        count = 1
-        while title in titles or (title != text and title in given):
-            count += 1
-            title = f"{name} ({count})"
-        titles[title] = None
+def _titles(header: Sequence[Row]) -> list[str]:
+    """Return the names of the columns, each once: `Autor (2)` for a second one, and `column 3`.
+
+    Those of a group begin with the group's.
+    """
+    columns = _columns(header)
+    if len(columns) > MAX_COLUMNS:
+        raise _too_wide(header[0].place)
+    group, titles = "", dict[str, None]()
+    for number, (top, *below) in enumerate(columns, start=1):
+        group = top or (group if any(below) else "")
+        name = " ".join(dict.fromkeys(filter(None, (group, *below)))) or f"column {number}"
+        others = (f"{name} ({again})" for again in count(2))
+        titles[next(title for title in chain([name], others) if title not in titles)] = None
     return list(titles)
 
 
 def _body(width: int, header: Row, rows: Iterable[Row]) -> list[tuple[str, list[str]]]:
-    """Return the rows with as many cells as there are columns."""
+    """Return the rows that are not blank, with as many cells as there are columns."""
     body: list[tuple[str, list[str]]] = []
     size = 0
     for _, place, cells in rows:
@@ -248,22 +228,15 @@ def _body(width: int, header: Row, rows: Iterable[Row]) -> list[tuple[str, list[
         size += sum(map(len, cells))
         if size > MAX_TEXT:
             raise too_much_text(place)
-        body.append((place, cells[:width] + [""] * (width - len(cells))))
+        if any(map(str.strip, cells)):
+            body.append((place, cells[:width] + [""] * (width - len(cells))))
     return body
 
 
-def _end(body: Sequence[tuple[str, list[str]]]) -> int:
-    """Return the number of rows before those at the end that are blank or have totals.
-
-    Totals are a word for it and numbers.
-    """
-    for end in range(len(body), 0, -1):
-        texts = [text for text in map(str.strip, body[end - 1][1]) if text]
-        others = [text for text in texts if not is_total(text)]
-        is_data = end == 1 or others == texts or any(map(str.isalpha, "".join(others)))
-        if texts and is_data:
-            return end
-    return 0
+def _are_totals(cells: Sequence[str]) -> bool:
+    """Return whether a row has totals: a word for it, and else numbers."""
+    others = [text for text in map(str.strip, cells) if not is_total(text)]
+    return len(others) < len(cells) and not any(map(str.isalpha, "".join(others)))
 
 
 def is_total(text: str) -> bool:
@@ -283,7 +256,7 @@ def _without_decimals(rows: list[tuple[str, list[str]]]) -> list[tuple[str, list
 
 
 def _texts(row: Row) -> list[str]:
-    return list(map(str.strip, row.cells))
+    return [" ".join(cell.split()) for cell in row.cells]
 
 
 def _is_number(text: str) -> bool:

@@ -56,30 +56,25 @@ def meanings(text: str) -> list[str]:
         >>> meanings("Erscheinungsjahr"), meanings("Année de publication"), meanings("Farbe")
         (['year'], ['year'], [])
     """
-    words = [plain(word) for word in re.split(r"[\W_]+", unicodedata.normalize("NFC", text))]
-    words = [word for word in words if word]
+    words = re.split(r"[\W_]+", unicodedata.normalize("NFC", text))
+    words = list(filter(None, map(plain, words)))
     result: list[str] = []
-    position = 0
-    while position < len(words):
-        for length in range(min(LONGEST, len(words) - position), 0, -1):
-            meaning = _by_word().get("".join(words[position : position + length]))
-            if meaning:
-                result.append(meaning)
-                position += length
+    begin = 0
+    while begin < len(words):
+        for end in range(min(begin + LONGEST, len(words)), begin, -1):
+            if meaning := _by_word().get("".join(words[begin:end])):
                 break
         else:
-            ending = _ending(words[position])
-            result += [ending] if ending else []
-            position += 1
+            meaning = _ending(words[begin])
+        result += [meaning] if meaning else []
+        begin = end
     return result
 
 
 def _ending(word: str) -> str | None:
     """Return what a German compound means, by the longest word that it ends with."""
-    for start in range(max(1, len(word) - MAX_END), len(word) - MIN_END + 1):
-        if meaning := _by_word().get(word[start:]):
-            return meaning
-    return None
+    starts = range(max(1, len(word) - MAX_END), len(word) - MIN_END + 1)
+    return next(filter(None, (_by_word().get(word[start:]) for start in starts)), None)
 
 
 @cache

@@ -8,7 +8,7 @@ from helpers.results import result_of
 
 from hdbench.evaluation.parts import NO_DATASET, ScoredDataset
 from hdbench.scoring import make_metric
-from hdbench.scoring.rates import f1
+from hdbench.scoring.metric import f1
 from hdbench.statistics.bootstrap import bootstrap, figure_interval, tables
 
 

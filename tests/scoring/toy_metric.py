@@ -2,8 +2,7 @@
 module for `evaluate`, which is here too."""
 
 from hdbench.integrations.evaluate_module import MetricModule
-from hdbench.scoring.metric import PERFECT, FieldMatch, Figure, ItemScore, Metric
-from hdbench.scoring.rates import ratio, truncated
+from hdbench.scoring.metric import PERFECT, FieldMatch, Figure, ItemScore, Metric, ratio, truncated
 
 
 class ToyMetric(Metric):

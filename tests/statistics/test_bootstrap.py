@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from hdbench.scoring import make_metric
-from hdbench.scoring.rates import f1
+from hdbench.scoring.metric import f1
 from hdbench.statistics.bootstrap import (
     MIN_ITEMS,
     Interval,

@@ -11,7 +11,7 @@ from helpers.undeclared import Undeclared
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.parts import ScoredDataset
 from hdbench.scoring import make_metric
-from hdbench.scoring.rates import f1
+from hdbench.scoring.metric import f1
 from hdbench.statistics.bootstrap import bootstrap, intervals, tables
 from hdbench.statistics.comparison import compare
 from hdbench.statistics.ranking import Ranks, rank_models

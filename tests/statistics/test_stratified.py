@@ -13,7 +13,7 @@ from hdbench.evaluation.parts import ScoredDataset
 from hdbench.evaluation.score import score_items
 from hdbench.evaluation.sentences import estimated
 from hdbench.scoring import make_metric
-from hdbench.scoring.rates import f1
+from hdbench.scoring.metric import f1
 from hdbench.statistics.bootstrap import METHOD, WITHIN_STRATA, bootstrap, tables
 from hdbench.statistics.comparison import compare
 from hdbench.statistics.ranking import rank_models

@@ -16,7 +16,7 @@ from hdbench.cli.arguments import (
     answers_at,
     split_benchmark,
 )
-from hdbench.cli.result_tables import MAX_FIELDS, print_groups
+from hdbench.cli.score import MAX_FIELDS, print_groups
 from hdbench.cli.terminal import localized, print_line, say
 from hdbench.common.display.terminal import print_table, printable
 from hdbench.common.jsonio import write_json

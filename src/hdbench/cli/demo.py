@@ -15,7 +15,7 @@ from hdbench.benchmarks.building.builder import build, install_spaces
 from hdbench.benchmarks.building.recipe import find_recipe
 from hdbench.benchmarks.spec import read_spec, recipe_names
 from hdbench.cli.arguments import DEFAULT_OUT
-from hdbench.cli.result_tables import print_result
+from hdbench.cli.score import print_result
 from hdbench.cli.terminal import localized
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.parts import NOT_READ

@@ -17,7 +17,6 @@ from hdbench.errors import HdbenchError, Message, escaped
 from hdbench.evaluation.parts import RunWarning, WarningText, message
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.run import RunAnswers, subset_in_words
-from hdbench.scoring.letters_f1 import read_name
 from hdbench.scoring.metric import FieldMatch, ItemScore, Metric
 
 LOOKED_AT = 5_000
@@ -300,6 +299,8 @@ class Checks:
 
     def _organisations(self) -> dict[str, None]:
         """Return the organizations and offices among the wrong persons, the most frequent first."""
+        from hdbench.scoring.letters_f1 import read_name  # noqa: PLC0415  letters alone need it
+
         return {
             value: None
             for (name, value), _ in _most(self._values)

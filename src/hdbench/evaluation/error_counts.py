@@ -13,8 +13,7 @@ from hdbench.scoring.error_classes import (
     summarise,
     text_of,
 )
-from hdbench.scoring.metric import FieldMatch, Metric
-from hdbench.scoring.rates import f1
+from hdbench.scoring.metric import FieldMatch, Metric, f1
 
 CONFUSIONS = 50
 """Maximum number of pairs of confused characters that a result holds."""

@@ -32,8 +32,13 @@ from hdbench.scoring.metric import (
     Outcome,
     check_fields,
     check_list,
+    f1,
+    only_if,
+    plain,
+    ratio,
+    rounded,
+    truncated,
 )
-from hdbench.scoring.rates import f1, only_if, plain, ratio, rounded, truncated
 from hdbench.scoring.text_equality import similarity
 
 # Which advertisement of an answer stands for which one in the ground truth

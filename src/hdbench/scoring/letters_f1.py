@@ -32,10 +32,16 @@ from hdbench.scoring.metric import (
     ItemScore,
     Metric,
     Outcome,
+    added,
     check_fields,
     check_flag,
+    counts_and_rates,
+    f1,
+    plain,
+    ratio,
+    rounded,
+    truncated,
 )
-from hdbench.scoring.rates import added, counts_and_rates, f1, plain, ratio, rounded, truncated
 
 # What a name in a letter names: a person by surname, or an organisation or office
 #

@@ -23,12 +23,18 @@ from hdbench.scoring.metric import (
     Outcome,
     RecordOutcome,
     added_plainly,
+    cached_f1,
+    f1,
     figure_names,
     micro_rates_without,
+    only_if,
+    plain,
     rates_of_fields,
+    ratio,
     renamed,
+    rounded,
+    truncated,
 )
-from hdbench.scoring.rates import cached_f1, f1, only_if, plain, ratio, rounded, truncated
 from hdbench.scoring.records.compare import (
     DEFAULTS,
     ByPath,

@@ -29,10 +29,16 @@ from hdbench.scoring.metric import (
     ItemScore,
     Metric,
     Outcome,
+    added,
     check_fields,
     check_flag,
+    is_any,
+    mean,
+    only_if,
+    plain,
+    ratio,
+    truncated,
 )
-from hdbench.scoring.rates import added, is_any, mean, only_if, plain, ratio, truncated
 
 # Forms of a bibliographic field in which the same thing is equal however it is written
 

@@ -25,11 +25,14 @@ from hdbench.scoring.metric import (
     check_list,
     figure_names,
     one_of,
+    only_if,
+    ratio,
     read_digits,
     read_figures,
     renamed,
+    rounded,
+    truncated,
 )
-from hdbench.scoring.rates import only_if, ratio, rounded, truncated
 from hdbench.scoring.text_equality import Normalizer, similarity
 from hdbench.scoring.transcriptions import (
     DEFAULTS,

@@ -31,10 +31,13 @@ from hdbench.scoring.metric import (
     Metric,
     Outcome,
     ValueForm,
+    f1,
     micro_rates_without,
+    plain,
     rates_of_fields,
+    ratio,
+    truncated,
 )
-from hdbench.scoring.rates import f1, plain, ratio, truncated
 from hdbench.scoring.records.compare import all_missing, compare_fields, read_rules
 from hdbench.scoring.records.tree import Leaves, as_written, fields_by_position
 from hdbench.scoring.text_equality import OtherFormError, check_forms

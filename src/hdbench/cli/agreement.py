@@ -7,11 +7,10 @@ from rich.console import Console
 
 from hdbench.benchmarks.agreement import Agreement, IntervalEstimate
 from hdbench.cli.arguments import JsonOut
-from hdbench.cli.terminal import print_line
 from hdbench.collections.truth.agreement import agreement_of
 from hdbench.collections.truth.double import read_doubly_read
 from hdbench.common.display.table import Column, Table
-from hdbench.common.display.terminal import print_table
+from hdbench.common.display.terminal import print_line, print_table
 from hdbench.common.jsonio import write_json
 from hdbench.common.texts import current_language
 from hdbench.errors import HdbenchError, Message

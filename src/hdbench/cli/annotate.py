@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from hdbench.cli.arguments import Annotator, Port
-from hdbench.cli.terminal import localized, page_language, say_notes
 from hdbench.collections.trust.blind_reading import values_to_read
 from hdbench.collections.trust.work_list import AppliedWorkList
 from hdbench.collections.truth.choice_pages import AuditPage, WorkPage
@@ -14,6 +13,7 @@ from hdbench.collections.truth.double import read_double
 from hdbench.collections.truth.editor import Editor
 from hdbench.collections.truth.reading_page import ValueCheck
 from hdbench.collections.truth.value_page import ValuePage
+from hdbench.common.display.terminal import localized, page_language, say_notes
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError
 from hdbench.report.audit.findings import read_audited

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from hdbench.about import __version__
-from hdbench.cli.terminal import say, say_error
+from hdbench.common.display.terminal import say, say_error
 from hdbench.common.texts import VARIABLE, Language, set_language
 from hdbench.errors import HdbenchError
 

@@ -9,8 +9,7 @@ from rich.text import Text
 
 from hdbench.cli.arguments import Runs, split_benchmark
 from hdbench.cli.compare import load_comparable
-from hdbench.cli.terminal import localized, say
-from hdbench.common.display.terminal import print_table, printable
+from hdbench.common.display.terminal import localized, print_table, printable, say
 from hdbench.common.texts import current_language
 from hdbench.evaluation.score import Settings
 from hdbench.report.audit.findings import Audit, check_ending, write_audit

@@ -17,8 +17,8 @@ from hdbench.benchmarks.building.recipe import find_recipe, plain_folder
 from hdbench.benchmarks.model_facts import RESULTS
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.check import lines_of, warnings_line
-from hdbench.cli.terminal import say
 from hdbench.collections.truth.agreement import agreement_of_recipe
+from hdbench.common.display.terminal import say
 from hdbench.errors import HdbenchError, Message, joined
 
 

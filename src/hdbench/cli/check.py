@@ -11,7 +11,7 @@ import typer
 from hdbench.benchmarks.building.checks.folder import check_folder
 from hdbench.benchmarks.building.checks.problems import CheckReport, Example, Problem
 from hdbench.cli.arguments import DEFAULT_OUT
-from hdbench.cli.terminal import localized, shown
+from hdbench.common.display.terminal import localized, shown
 from hdbench.errors import Message, escaped, joined
 
 

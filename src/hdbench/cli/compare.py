@@ -17,8 +17,7 @@ from hdbench.cli.arguments import (
     split_benchmark,
 )
 from hdbench.cli.score import MAX_FIELDS, print_groups
-from hdbench.cli.terminal import localized, print_line, say
-from hdbench.common.display.terminal import print_table, printable
+from hdbench.common.display.terminal import localized, print_line, print_table, printable, say
 from hdbench.common.jsonio import write_json
 from hdbench.common.texts import current_language
 from hdbench.errors import HdbenchError, Message

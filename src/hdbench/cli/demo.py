@@ -16,7 +16,7 @@ from hdbench.benchmarks.building.recipe import find_recipe
 from hdbench.benchmarks.spec import read_spec, recipe_names
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.score import print_result
-from hdbench.cli.terminal import localized
+from hdbench.common.display.terminal import localized
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.parts import NOT_READ
 from hdbench.evaluation.run import RunAnswers

@@ -19,7 +19,7 @@ from hdbench.cli.arguments import (
     Runs,
     split_benchmark,
 )
-from hdbench.cli.terminal import say
+from hdbench.common.display.terminal import say
 from hdbench.common.texts import current_language
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.runs import load_runs, without_unbuilt

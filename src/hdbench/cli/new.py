@@ -12,7 +12,6 @@ from rich.table import Table
 from rich.text import Text
 
 from hdbench.cli.arguments import names_in
-from hdbench.cli.terminal import localized, localized_table, number, one_line, say, shown
 from hdbench.collections.new.drawing import Draw
 from hdbench.collections.new.media import OTHER_IMAGES, unwrapped
 from hdbench.collections.new.plan import (
@@ -25,7 +24,16 @@ from hdbench.collections.new.plan import (
 )
 from hdbench.collections.new.truth_files import truth_beside
 from hdbench.collections.new.writing import write_collection
-from hdbench.common.display.terminal import MAX_NOTE, printable
+from hdbench.common.display.terminal import (
+    MAX_NOTE,
+    localized,
+    localized_table,
+    number,
+    one_line,
+    printable,
+    say,
+    shown,
+)
 from hdbench.common.files import not_opened
 from hdbench.errors import HdbenchError, Message, shortened
 

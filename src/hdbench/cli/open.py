@@ -8,8 +8,8 @@ import typer
 
 from hdbench.cli.annotate import say_address
 from hdbench.cli.arguments import Port
-from hdbench.cli.terminal import page_language, say
 from hdbench.common import processes
+from hdbench.common.display.terminal import page_language, say
 from hdbench.common.extras import needed
 from hdbench.common.files import check_name, without_links
 

@@ -12,8 +12,17 @@ from rich.console import Console
 
 from hdbench.about import NAMESPACE
 from hdbench.cli.arguments import DEFAULT_OUT
-from hdbench.cli.terminal import STAYS, in_bytes, localized, localized_table, print_line, say, shown
-from hdbench.common.display.terminal import MAX_NOTE, printable
+from hdbench.common.display.terminal import (
+    MAX_NOTE,
+    STAYS,
+    in_bytes,
+    localized,
+    localized_table,
+    print_line,
+    printable,
+    say,
+    shown,
+)
 from hdbench.errors import HdbenchError, Message
 from hdbench.integrations.publishing import Repository, find_repositories, token_namespaces
 from hdbench.integrations.publishing import publish as send

@@ -8,7 +8,7 @@ import typer
 from hdbench.cli.arguments import Authority, By, Names, Runs, answers_at, split_benchmark
 from hdbench.cli.compare import load_comparable
 from hdbench.cli.leaderboard import known_facts
-from hdbench.cli.terminal import say, say_notes
+from hdbench.common.display.terminal import say, say_notes
 from hdbench.common.texts import current_language
 from hdbench.errors import HdbenchError, escaped
 from hdbench.evaluation.run import is_run

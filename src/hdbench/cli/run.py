@@ -9,7 +9,7 @@ import typer
 
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.cli.arguments import read_options
-from hdbench.cli.terminal import say, say_error, shown
+from hdbench.common.display.terminal import say, say_error, shown
 from hdbench.common.extras import needed
 from hdbench.common.files import not_opened
 from hdbench.errors import HdbenchError

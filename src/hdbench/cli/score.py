@@ -27,14 +27,16 @@ from hdbench.cli.arguments import (
     required_benchmark,
     split_benchmark_and_one,
 )
-from hdbench.cli.terminal import (
+from hdbench.common.display.table import Table
+from hdbench.common.display.terminal import (
+    MAX_NOTE,
     localized,
     print_line,
     print_marked,
+    print_table,
+    printable,
     shown,
 )
-from hdbench.common.display.table import Table
-from hdbench.common.display.terminal import MAX_NOTE, print_table, printable
 from hdbench.common.texts import current_language, translated
 from hdbench.errors import HdbenchError, Message
 from hdbench.evaluation.by_column import ByColumn, by_column

@@ -9,13 +9,19 @@ from rich.console import Console
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import PlanPaths, split_benchmark_and_one
-from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line, say
 from hdbench.collections.trust.acceptance import apply as apply_plan
 from hdbench.collections.trust.folder import CONTROL, WORK_LIST, Applied
 from hdbench.collections.trust.origins import doubtful_values
 from hdbench.collections.trust.plan import read_plan
 from hdbench.collections.truth.events import ValueKey
-from hdbench.common.display.terminal import heading
+from hdbench.common.display.terminal import (
+    FIELD_WIDTH,
+    heading,
+    localized_table,
+    number,
+    print_line,
+    say,
+)
 from hdbench.common.progress import in_lines
 from hdbench.errors import Message
 

@@ -8,11 +8,11 @@ from rich.console import Console
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import JsonOut, split_benchmark_and_one
-from hdbench.cli.terminal import print_line
 from hdbench.collections.trust.control import Controlled, check_control
 from hdbench.collections.trust.folder import VALUES, WORK_LIST, Applied, read_applied, read_begun
 from hdbench.collections.trust.seals import check_replaceable
 from hdbench.collections.trust.sentences import control_sentences
+from hdbench.common.display.terminal import print_line
 from hdbench.common.jsonio import write_json
 from hdbench.common.texts import current_language
 from hdbench.errors import Message, escaped

@@ -8,14 +8,6 @@ from rich.console import Console
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import JsonOut, PlanPaths, split_benchmark_and_one
-from hdbench.cli.terminal import (
-    FIELD_WIDTH,
-    localized,
-    localized_table,
-    number,
-    print_line,
-    print_marked,
-)
 from hdbench.collections.trust.cuts import BILLION
 from hdbench.collections.trust.decision import decide
 from hdbench.collections.trust.decision_file import Decision, ReadCut
@@ -24,7 +16,15 @@ from hdbench.collections.trust.outlook import Work, work_left
 from hdbench.collections.trust.plan import read_plan
 from hdbench.collections.trust.seals import check_replaceable
 from hdbench.collections.trust.sentences import sentences, warning_in_words, worry
-from hdbench.common.display.terminal import heading
+from hdbench.common.display.terminal import (
+    FIELD_WIDTH,
+    heading,
+    localized,
+    localized_table,
+    number,
+    print_line,
+    print_marked,
+)
 from hdbench.common.jsonio import write_json
 from hdbench.common.texts import current_language
 from hdbench.errors import Message, escaped

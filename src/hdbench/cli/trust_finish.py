@@ -9,14 +9,20 @@ from rich.console import Console
 from hdbench.benchmarks.authority_files import read_identifiers
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.cli.arguments import Annotator, split_benchmark_and_one
-from hdbench.cli.terminal import FIELD_WIDTH, localized_table, number, print_line, say
 from hdbench.collections.records.forms import FinishForm, writer_of
 from hdbench.collections.records.own_records import CHANGED, OwnRecords
 from hdbench.collections.trust.delivery import CHANGES, RECORDS, Finished, finish
 from hdbench.collections.trust.folder import CONTROL, WORK_LIST, read_begun
 from hdbench.collections.trust.origins import ORIGINS, unread_control
 from hdbench.collections.trust.work_list import take_in
-from hdbench.common.display.terminal import heading
+from hdbench.common.display.terminal import (
+    FIELD_WIDTH,
+    heading,
+    localized_table,
+    number,
+    print_line,
+    say,
+)
 from hdbench.common.progress import in_lines
 from hdbench.errors import HdbenchError, Message
 

@@ -5,10 +5,9 @@ from rich.console import Console
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import PlanPaths, split_benchmark_and_one
-from hdbench.cli.terminal import localized_table, number, print_line, say
 from hdbench.collections.trust.learning import Learned, learn_once, learned_file
 from hdbench.collections.trust.plan import Plan, read_plan
-from hdbench.common.display.terminal import heading
+from hdbench.common.display.terminal import heading, localized_table, number, print_line, say
 from hdbench.errors import Message, escaped
 
 

@@ -9,7 +9,6 @@ from rich.console import Console
 
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.cli.arguments import Runs, names_in, required_benchmark, split_benchmark
-from hdbench.cli.terminal import localized, print_line
 from hdbench.collections.trust.learning import check_place
 from hdbench.collections.trust.outlook import SECONDS_PER_VALUE, likely_in_words, likely_shares
 from hdbench.collections.trust.plan import (
@@ -23,7 +22,7 @@ from hdbench.collections.trust.plan import (
     make_plan,
     write_plan,
 )
-from hdbench.common.display.terminal import printable
+from hdbench.common.display.terminal import localized, print_line, printable
 from hdbench.common.texts import time_message
 from hdbench.common.value_text import Case
 from hdbench.errors import HdbenchError, Message

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from hdbench.cli.terminal import say, shown
 from hdbench.collections.trust.decision import (
     verify_decision,
 )
 from hdbench.collections.trust.decision_file import is_decision
+from hdbench.common.display.terminal import say, shown
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.verify import verify
 

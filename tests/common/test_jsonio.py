@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from hdbench.common.bounds import MAX_KEYS
 from hdbench.common.jsonio import (
     EXACT,
     MAX_DEPTH,
@@ -12,6 +13,7 @@ from hdbench.common.jsonio import (
     UNIQUE,
     parse_file,
     parse_json,
+    parse_line,
     read_jsonl,
     write_json,
 )
@@ -44,6 +46,13 @@ def test_endless_line_is_refused_before_filling_memory(tmp_path, monkeypatch):
         file.truncate(2**31)  # 2 GiB of one line, and no room on the disk
     with pytest.raises(HdbenchError, match=r"lines\.jsonl:1: the line is longer than 1 MiB"):
         list(read_jsonl(path))
+
+
+def test_a_line_has_a_bounded_number_of_keys_but_for_those_in_a_text():
+    line = json.dumps(dict.fromkeys(map(str, range(MAX_KEYS + 1)), 1))
+    with pytest.raises(HdbenchError, match="more than 200,000 keys in one line"):
+        parse_line(line.encode(), "a.jsonl:1")
+    assert parse_line(json.dumps({"text": line}).encode(), "a.jsonl:1") == {"text": line}
 
 
 def test_a_failed_write_leaves_the_old_file_alone(tmp_path):

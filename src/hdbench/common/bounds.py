@@ -13,6 +13,10 @@ MAX_DEPTH = 100
 MAX_LINE = 64 * 2**20
 """Maximum number of bytes in one line of a JSON Lines file."""
 
+MAX_KEYS = 200_000
+"""Maximum number of keys in one line of a JSON Lines file: each takes 100 bytes of memory or more,
+and `MAX_VALUES` bounds what is scored."""
+
 MAX_XML = 64 * 2**20
 """Maximum size in bytes of an XML document."""
 

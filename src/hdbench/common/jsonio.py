@@ -9,7 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from hdbench.common.bounds import MAX_DEPTH, MAX_LINE
+from hdbench.common.bounds import MAX_DEPTH, MAX_KEYS, MAX_LINE
 from hdbench.common.files import open_regular, read_errors
 from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError, Message
@@ -292,8 +292,15 @@ def parse_line(raw: bytes, where: object, decoder: json.JSONDecoder = DECODER) -
         decoder: see `parse_json`.
 
     Raises:
-        HdbenchError: the line is not UTF-8, not an object, or not JSON that `parse_json` takes.
+        HdbenchError: the line is not UTF-8, not an object, has more than `MAX_KEYS`, or is not
+            JSON that `parse_json` takes.
     """
+    if raw.count(b'":') - raw.count(b'\\":') > MAX_KEYS:  # those in a text are escaped
+        raise HdbenchError(
+            "{place}: more than {most:,} keys in one line: no record has so many",
+            place=where,
+            most=MAX_KEYS,
+        )
     try:
         text = raw.decode("utf-8-sig" if raw.startswith(codecs.BOM_UTF8) else "utf-8")
         value = parse_json(text, decoder)

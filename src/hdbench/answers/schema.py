@@ -376,14 +376,14 @@ class AnswerSchema:
         A schema that requires nothing allows any object; an object that has only other fields
         conforms to no schema.
         """
-        if self.has_other_fields(record):
-            return False
-        try:
-            keeps = any(validator.is_valid(record) for validator in self._validators)
-        except UnicodeEncodeError:
-            return False
-        self._checked = record, keeps
-        return keeps
+        if record is not self._checked[0]:  # a record is checked when it is read, and when scored
+            keeps = not self.has_other_fields(record)
+            try:
+                keeps = keeps and any(each.is_valid(record) for each in self._validators)
+            except UnicodeEncodeError:  # half a surrogate pair, which the validator cannot handle
+                keeps = False
+            self._checked = record, keeps
+        return self._checked[1]
 
     def violations(self, record: Any) -> list[Violation]:
         """Return the violations of the schema, that is, of the alternative with the fewest.
@@ -392,28 +392,20 @@ class AnswerSchema:
             At most `MAX_VIOLATIONS`. A non-conforming answer with more than `MAX_CHECKED` values is
             a single violation.
         """
-        try:
-            return self._violations(record)
-        except UnicodeEncodeError:
-            # A JSON escape can stand for half a surrogate pair, which the validator cannot handle.
-            text = json.dumps(record, ensure_ascii=False)
-            return self._violations(json.loads(text.encode("utf-8", errors="replace")))
-
-    def _violations(self, record: Any) -> list[Violation]:
-        last, keeps = self._checked  # a record is checked when it is read
-        if keeps if record is last else self.keeps_to(record):
+        if self.keeps_to(record):
             return []
         if number_of_values(record) > MAX_CHECKED:
             wrong = Message("more than {most:,} values: not checked", most=MAX_CHECKED)
             return [Violation("", "size", wrong, None)]
-        violations = [
-            list(islice(_violations_of(validator, record), MAX_VIOLATIONS))
-            for validator in self._validators
-        ]
-        return min(violations, key=len, default=[])
+        try:
+            found = [[*islice(_found(each, record), MAX_VIOLATIONS)] for each in self._validators]
+        except UnicodeEncodeError:
+            text = json.dumps(record, ensure_ascii=False)
+            return self.violations(json.loads(text.encode("utf-8", errors="replace")))
+        return min(found, key=len, default=[])
 
 
-def _violations_of(validator: Draft202012Validator, record: Any) -> Iterator[Violation]:
+def _found(validator: Draft202012Validator, record: Any) -> Iterator[Violation]:
     for error in validator.iter_errors(record):
         path, rule, kind = error.instance_path, error.kind.name, error.kind
         if isinstance(kind, ValidationErrorKind.Required):

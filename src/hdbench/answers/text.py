@@ -303,19 +303,10 @@ class _Reader:
         if value is None:
             return Answer(None, "unanswered")
         schema, named, before = self.schema, value, len(self.kinds)
-        status: Status = "clean"
-        if isinstance(value, dict):
-            keeps = schema.keeps_to(value)
-            if not keeps:
-                named = _with_names(value, schema.all_names)
-                status, named = ("clean", value) if named == value else ("repaired", named)
-            if is_repeated(named, schema):
-                return self.nothing(value, "repeated")
-            whole = named if keeps else schema.completed(named)
-            is_record = (keeps and schema.names) or not kind_of_object(named, schema)
-            if is_record and whole is not None:
-                return Answer(whole, status if whole is named else "repaired")
-        if records := self.records(named, level):
+        if not schema.keeps_to(value):
+            named = _with_names(value, schema.all_names)
+        status: Status = "clean" if named == value else "repaired"
+        if records := self.records(value if status == "clean" else named, level):
             return at_least(status, self.one(records))
         is_other = any(kind != "text" for kind in self.kinds[before:])
         # Values of wrong types, or none.
@@ -334,16 +325,22 @@ class _Reader:
             return self.in_text(node, level)
         schema = self.schema
         record = node if isinstance(node, dict) else schema.of_objects(node)
+        status: Status = "unwrapped" if depth else "clean"
         if record:
-            is_repetition = is_repeated(record, schema)
-            kind = "repeated" if is_repetition else kind_of_object(record, schema)
+            if is_repeated(record, schema):
+                self.kinds.append("repeated")
+                return []
+            whole = record if record is node and schema.keeps_to(node) else None
+            kind = None if whole and schema.names else kind_of_object(record, schema)
             if kind:
                 self.kinds.append(kind)
-                if is_repetition or not schema.names:
+                if not schema.names:
                     return []
             # Parts of a repeated schema fit by chance: there, the field `type` has a `type` too.
-            if kind or (in_schema and not schema.has_required(node)):
+            if kind or (in_schema and not schema.has_required(record)):
                 record, in_schema = None, in_schema or kind == "repeated"
+            elif whole := whole or (record is node and schema.completed(node)):
+                return [Answer(whole, status if whole is node else "repaired")]
         record = (record and schema.of_objects(record)) or record
         inner = [
             answer
@@ -351,10 +348,8 @@ class _Reader:
             for answer in self.records(child, level, depth + 1, in_schema=in_schema)
         ]
         fit = schema.fit(record)
-        is_record = fit > 0 or bool(record and not schema.names)
-        if not is_record or fit < max(map(self.fit, inner), default=0):
-            return inner
-        return [Answer(record, "clean" if record is node and not depth else "unwrapped")]
+        is_record = fit and fit >= max(map(self.fit, inner), default=0)
+        return [Answer(record, status if record is node else "unwrapped")] if is_record else inner
 
     def in_text(self, text: str, level: int) -> list[Answer]:
         """Return the record in a text within a value."""

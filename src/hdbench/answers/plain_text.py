@@ -7,15 +7,8 @@ since models leave them open, and a parser of HTML would nest them.
 
 import html
 import re
-from functools import cache
-from typing import TYPE_CHECKING
 
 from hdbench.common.bounds import MAX_MARKDOWN
-
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.token import Token
-
 
 _THOUGHTS = "(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad)"
 THOUGHT = re.compile(
@@ -134,22 +127,36 @@ FRONT_MATTER = re.compile(
 )
 """What olmOCR says of a page before its text."""
 
-FOOTNOTE = re.compile(r"(?:(?<=\s)|\A)(?=\*{1,3}\))")
-"""Before an asterisk as the sign of a note, as in `*) see below`, which opens no emphasis."""
-
-LINE_END = re.compile(r"(\r\n?|\n)")
-QUOTED = re.compile(r"\A(?:[ \t]{0,3}>[ \t]?)+")
-
-
-@cache
-def _markdown() -> "MarkdownIt":
-    from markdown_it import MarkdownIt  # noqa: PLC0415  slow to import, and seldom needed
-
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    parser.disable(["code", "html_block", "html_inline", "reference", "lheading", "backticks"])
-    # Otherwise `[Müller](1820)` of a page would lose its date.
-    parser.validateLink = lambda url: bool(re.search(r"[/.#:@]", url))  # type: ignore[method-assign]
-    return parser
+FENCE = re.compile(
+    r"^ {0,3}(?:```+|~~~+)[\w-]*\r?\n(.*?)(?:\r?\n {0,3}(?:```+|~~~+)[ \t]*(?=\r?$)|\Z)",
+    re.M | re.S,
+)
+TABLE = re.compile(
+    r"^[ \t]*\|.*\|[ \t\r]*\n[ \t]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+[ \t:-]*(?:\r?\n[ \t]*\|.*)*", re.M
+)
+EMPHASIS = (
+    r"(?<![\w\\])(\*{1,3}|(?<!_)_{1,3})(?![\s*_)])((?:.|\n(?!\s*\n)){1,500}?)"
+    r"(?<![\s\\])\1(?!\*|(?<=_)\w)"
+)
+MARKS = [
+    (re.compile(pattern, re.MULTILINE), words)
+    for pattern, words in (
+        (r"^(?: {0,3}> ?)+", ""),
+        (
+            r"^ {0,3}#{1,6}[ \t]+(.*?)(?:(?<=[ \t])#+[ \t]*)?(?=\r?$)",
+            lambda title: title[1].rstrip(),
+        ),
+        (r"(?<=\n)---(?=\r?\n\s*\S)", PAGE_BREAK),
+        (r"^ {0,3}([*_-])(?:[ \t]*\1){2,}[ \t]*(?=\r?$)", ""),
+        (r"!\[[^\]\n]{0,500}\]\([^()\n]{0,500}\)", ""),
+        # Otherwise `[Müller](1820)` of a page would lose its date.
+        (r"\[([^\]\[]{1,500})\]\((?=[^()\s]{0,500}[/.#:@])[^()\s]{1,500}\)", r"\1"),
+        (EMPHASIS, r"\2"),
+        (EMPHASIS, r"\2"),  # in one another
+        (r"\\([!-/:-@\[-`{-~])", r"\1"),
+    )
+]
+"""Markdown's marks, and what stays of them."""
 
 
 def plain_text(text: str, *, markdown: bool = True) -> str:
@@ -196,51 +203,18 @@ def _between(tags: re.Match[str]) -> str:
 
 
 def _without_markdown(text: str) -> str:
-    """Return the text without Markdown's marks; a line without any stays as it is."""
-    parts = [*LINE_END.split(text), ""]
-    lines, ends = parts[::2], parts[1::2]
-    source = LINE_END.split(FOOTNOTE.sub(r"\\", text))[::2]
-    gone: set[int] = set()
-    joined: dict[int, list[str]] = {}  # the headings, and the cells of the rows of tables
-    tokens = _markdown().parse("\n".join(source))
-    for token in tokens:
-        first, last = token.map or (0, 0)
-        match token.type:
-            case "heading_open" | "tr_open":
-                joined[first] = []
-            case "hr":
-                is_between = token not in (tokens[0], tokens[-1]) and lines[first] == "---"
-                lines[first] = PAGE_BREAK if is_between else ""
-            case "fence":
-                is_closed = last - 1 > first and source[last - 1].strip("> \t") == token.markup
-                gone |= {first, last - 1} if is_closed else {first}
-            case "blockquote_open":
-                for each in (lines, source):
-                    each[first:last] = [QUOTED.sub("", line) for line in each[first:last]]
-            case "table_open":
-                gone.add(first + 1)
-            case "inline" if first in joined:
-                joined[first].append(_words(token))
-                lines[first] = " ".join(filter(None, joined[first]))
-            case "inline":
-                marked, words = token.content.split("\n"), _words(token).split("\n")
-                pairs = zip(marked, words, strict=True) if len(marked) == len(words) else ()
-                for number, pair in enumerate(pairs, first):
-                    was, now = (line.strip(" \t") for line in pair)
-                    if was != now:
-                        before, _, after = source[number].rpartition(was)
-                        lines[number] = before + now + after
-    return "".join(
-        line + end
-        for number, (line, end) in enumerate(zip(lines, ends, strict=True))
-        if number not in gone
-    )
+    """Return the text without Markdown's marks; what is in a fence stays as it is."""
+    parts = FENCE.split(text)
+    for number, part in enumerate(parts[::2]):
+        words = TABLE.sub(_rows, html.unescape(part))
+        for mark, kept in MARKS:
+            words = mark.sub(kept, words)
+        parts[2 * number] = words
+    return "".join(parts)
 
 
-def _words(token: "Token") -> str:
-    """Return what is within marks."""
-    return "".join(
-        "\n" if child.type in ("softbreak", "hardbreak") else child.content
-        for child in token.children or []
-        if child.type != "image"
-    )
+def _rows(table: re.Match[str]) -> str:
+    """Return the rows of a table with spaces between their cells."""
+    header, _, *rows = table[0].split("\n")
+    cells = ([cell.strip() for cell in row.split("|")] for row in (header, *rows))
+    return "\n".join(" ".join(filter(None, row)) for row in cells)

@@ -1,6 +1,6 @@
 """The answers of a run, one for each item of a benchmark."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -13,6 +13,9 @@ from hdbench.answers.ids import match_ids
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text, read_value
 from hdbench.errors import HdbenchError, Message
+
+KEPT = ("text", "markdown", "tokens", "seconds", "error")
+"""What is known of an answer besides what was read from it."""
 
 MOST_IDS = 1_000
 """Maximum number of a file's ids by which its benchmark is recognized."""
@@ -81,16 +84,9 @@ class AnswerReader:
                     place=item_id,
                     most=self._most,
                 )
-        return Answer(  # three times as fast as to replace
-            *answer[:3],
-            id=item_id,
-            text=fields.get("text"),
-            markdown=fields.get("markdown", False),
-            tokens=fields.get("tokens"),
-            seconds=fields.get("seconds"),
-            error=fields.get("error"),
-            confidences=answer.confidences,
-        )
+        kept: Mapping[str, Any] = fields
+        about = {name: kept[name] for name in KEPT if name in kept}
+        return answer._replace(id=item_id, **about)
 
     @property
     def renamed_keys(self) -> list[Message]:
@@ -99,13 +95,13 @@ class AnswerReader:
 
     def _read(self, fields: WrittenAnswer) -> Answer:
         text, prediction = fields.get("text") or "", fields.get("prediction")
-        has_text = bool(text) and not text.isspace()
-        if "prediction" not in fields:
-            return read_text(text, self._schema)
-        if self.read_as.as_given:
-            return _as_given(prediction)
-        answer = read_value(prediction, self._schema)
-        return answer if answer.is_record or not has_text else read_text(text, self._schema)
+        if "prediction" in fields:
+            if self.read_as.as_given:
+                return _as_given(prediction)
+            answer = read_value(prediction, self._schema)
+            if answer.is_record or not text.strip():
+                return answer
+        return read_text(text, self._schema)
 
     def _renamed(self, answer: Answer) -> Answer:
         """Return an answer whose keys may be a field's titles with the field's names."""
@@ -152,11 +148,9 @@ class Answers:
         *,
         left_out: Collection[str] = (),
     ) -> None:
-        self._container = container
-        keys = container.runs[run]
+        self._container, self._keys = container, container.runs[run]
         if left_out:
-            keys = {item_id: key for item_id, key in keys.items() if item_id not in left_out}
-        self._keys = keys
+            self._keys = {each: key for each, key in self._keys.items() if each not in left_out}
         self.reader = AnswerReader(schema)
         self.renamed, unknown, self.number, several = match_ids(self._keys, ids)
         if unknown:
@@ -182,20 +176,13 @@ class Answers:
         Raises:
             HdbenchError: it cannot be loaded, or the answers so far have more values than allowed.
         """
-        return (reader or self.reader).answer(item_id, self.written(item_id))
+        key = self.key(item_id)
+        written = None if key is None else self._container.load(key)
+        return (reader or self.reader).answer(item_id, written)
 
     def key(self, item_id: str) -> Any:
         """Return the key of the answer to an item in its container; None if there is none."""
         return self._keys.get(self.renamed.get(item_id, item_id))
-
-    def written(self, item_id: str) -> WrittenAnswer | None:
-        """Return the answer to an item as its file has it, or None; see `Container.load`.
-
-        Raises:
-            HdbenchError: it cannot be loaded.
-        """
-        key = self.key(item_id)
-        return None if key is None else self._container.load(key)
 
 
 def _as_given(prediction: Any) -> Answer:

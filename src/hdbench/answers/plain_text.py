@@ -11,12 +11,13 @@ import re
 from hdbench.common.bounds import MAX_MARKDOWN
 
 _THOUGHTS = "(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad)"
+_END = rf"(?:</{_THOUGHTS}>|◁/think▷|\[/THINK\]|<\|end_of_thought\|>)"
+END = re.compile(_END, re.IGNORECASE)
 THOUGHT = re.compile(
-    rf"[<◁\[](?:(?P<end>/{_THOUGHTS}>|/think▷|/THINK\]|\|end_of_thought\|>)"
-    rf"|{_THOUGHTS}>|think▷|THINK\]|\|begin_of_thought\|>)",
-    re.IGNORECASE,
+    rf"(?:<{_THOUGHTS}>|◁think▷|\[THINK\]|<\|begin_of_thought\|>).*?(?:{_END}|\Z)",
+    re.IGNORECASE | re.DOTALL,
 )
-"""The tags around thoughts: those of many models, of Kimi and of Magistral."""
+"""Thoughts, in the tags of many models, of Kimi and of Magistral."""
 
 BOUNDARY = re.compile(
     r"""
@@ -66,22 +67,8 @@ def answer_in(text: str) -> str:
             if boundary["end"] or boundary["role"] is not None:
                 role, channel = boundary["role"] or "", ""
             channel = boundary["channel"] or channel
-    return _without_thoughts(answer)
-
-
-def _without_thoughts(text: str) -> str:
-    """Return the text outside thoughts; a missing tag counts as at the text's beginning or end."""
-    kept: list[str] = []
-    position, thinking = 0, False
-    for tag in THOUGHT.finditer(text):
-        if tag["end"]:
-            if not thinking:
-                kept.clear()
-            position, thinking = tag.end(), False
-        elif not thinking:
-            kept.append(text[position : tag.start()])
-            thinking = True
-    return "\n".join(filter(None, kept if thinking else [*kept, text[position:]]))
+    outside = "\n".join(filter(None, THOUGHT.split(answer)))
+    return END.split(outside)[-1]  # a missing tag counts as at the text's beginning or end
 
 
 PAGE_BREAK = "\f"

@@ -1,10 +1,11 @@
 """The form that a benchmark's answers have, its `answer.schema.json`, and what violates it."""
 
 import json
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import count, islice, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -88,10 +89,6 @@ def types_of(schema: Any) -> frozenset[str]:
     return frozenset([declared] if isinstance(declared, str) else declared)
 
 
-Types = dict[tuple[str, ...], frozenset[str]]
-"""The types that a schema allows, by the paths of `parts_of`."""
-
-
 def without_references(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema with `{"$ref": "#/…"}` replaced by what it refers to, and without `$defs`.
 
@@ -100,12 +97,10 @@ def without_references(schema: dict[str, Any]) -> dict[str, Any]:
     Raises:
         HdbenchError: a reference leads nowhere, outside the schema or to itself.
     """
-    nodes = 0
+    numbers = count()
 
     def resolved(node: Any, depth: int) -> Any:
-        nonlocal nodes
-        nodes += 1
-        if depth > MAX_SCHEMA_DEPTH or nodes > MAX_SCHEMA_NODES:
+        if depth > MAX_SCHEMA_DEPTH or next(numbers) >= MAX_SCHEMA_NODES:
             raise HdbenchError("the schema refers to itself, or is too large")
         if isinstance(node, list):
             return [resolved(inner, depth + 1) for inner in node]
@@ -190,6 +185,7 @@ class AnswerSchema:
         list_of_objects: the one required field, if it is a list of objects, and the objects'
             schema; otherwise None.
         all_names: the fields at any depth.
+        shown: the objects in the prompts: an example or template.
 
     Raises:
         HdbenchError: it is not a valid JSON Schema.
@@ -208,16 +204,14 @@ class AnswerSchema:
         ['title', 'year']
     """
 
-    def __init__(self, schema: dict[str, Any], prompts: Iterable[str] = ()) -> None:
+    def __init__(self, schema: dict[str, Any], prompts: Sequence[str] = ()) -> None:
         # Messages leave out values: one can be as long as the whole answer.
         compiled = partial(Draft202012Validator, mask="the value", offline=True)
         try:
             compiled(schema)
         except ValidationError as error:
-            reason = error.message[:MAX_NAME]
-            raise HdbenchError(
-                "not a valid JSON Schema (2020-12): {reason}", reason=reason
-            ) from error
+            wrong = "not a valid JSON Schema (2020-12): {reason}"
+            raise HdbenchError(wrong, reason=error.message[:MAX_NAME]) from error
         plain = without_references(schema)
         choices = [plain] if "properties" in plain else plain.get("anyOf", [plain])
         self.alternatives: list[dict[str, Any]] = [
@@ -225,20 +219,19 @@ class AnswerSchema:
         ]
         self._validators = [compiled(alternative) for alternative in self.alternatives]
         self._required = [frozenset(schema.get("required", [])) for schema in self.alternatives]
-        self._types: Types = defaultdict(frozenset)
+        self._types = defaultdict[tuple[str, ...], frozenset[str]](frozenset)
         for alternative in self.alternatives:
             for path, part in parts_of(alternative):
                 self._types[path] |= types_of(part)
         self.names = frozenset(path[0] for path in self._types if len(path) == 1) - {"[]"}
         self.all_names = frozenset(name for path in self._types for name in path) - {"[]"}
         self.list_of_objects = self._list_of_objects()
-        given = list(prompts)
-        self._prompts = [" ".join(prompt.split()) for prompt in given]
+        self._prompts = [" ".join(prompt.split()) for prompt in prompts]
         self._checked: tuple[Any, bool] = None, False
-        self._shown = [block.value for prompt in given for block in self.blocks().found(prompt)]
+        self.shown = [block.value for prompt in prompts for block in self.blocks().found(prompt)]
 
     @classmethod
-    def load(cls, path: Path, prompts: Iterable[str] = ()) -> "AnswerSchema":
+    def load(cls, path: Path, prompts: Sequence[str] = ()) -> "AnswerSchema":
         """Return the schema in a file; for `prompts` see the class.
 
         Raises:
@@ -252,12 +245,11 @@ class AnswerSchema:
 
     def _list_of_objects(self) -> tuple[str, dict[str, Any]] | None:
         only = self.alternatives[0] if len(self.alternatives) == 1 else {}
-        required = only.get("required", [])
-        field = only.get("properties", {}).get(required[0]) if len(required) == 1 else None
-        items = field.get("items") if isinstance(field, dict) else None
-        if not isinstance(items, dict) or types_of(items) != {"object"}:
-            return None
-        return (required[0], items) if types_of(field) == {"array"} else None
+        name, *others = only.get("required") or [""]
+        field = only.get("properties", {}).get(name, {})
+        types = [self.type_of((name,)), self.type_of((name, "[]"))]
+        is_list = not others and types == [{"array"}, {"object"}] and "items" in field
+        return (name, field["items"]) if is_list else None
 
     def blocks(self) -> Blocks:
         """Return what finds records in a text."""
@@ -265,14 +257,8 @@ class AnswerSchema:
 
     def is_of_prompt(self, text: str) -> bool:
         """Return whether a text is a prompt, or a part of it."""
-        if len(text) > 2 * max(map(len, self._prompts), default=0):
-            return False
-        words = " ".join(text.split())
+        words = " ".join(re.sub(r"^>", "", text, flags=re.MULTILINE).split())
         return len(words) >= MIN_PROMPT and any(words in prompt for prompt in self._prompts)
-
-    def is_shown(self, value: Any) -> bool:
-        """Return whether a value appears in a prompt, as its example or template."""
-        return value in self._shown
 
     def of_objects(self, value: Any) -> dict[str, Any] | None:
         """Return the record whose one list was given bare, or as a single object from it.
@@ -316,15 +302,11 @@ class AnswerSchema:
         """
         if self.has_required(record):
             return record
-        lifted: dict[str, Any] = {}
+        lifted = dict(record)
         for name, value in record.items():
-            lifted[name] = value
             if isinstance(value, dict) and name in self.names:
-                astray = {
-                    key: inner
-                    for key, inner in value.items()
-                    if key in self.names - record.keys() and (name, key) not in self._types
-                }
+                own = {key for key in value if key in record or (name, key) in self._types}
+                astray = {key: value[key] for key in value if key in self.names - own}
                 lifted[name] = {key: value[key] for key in value if key not in astray}
                 lifted |= astray
         return lifted if self.has_required(lifted) else None
@@ -340,24 +322,27 @@ class AnswerSchema:
         """
         return set(self._types.get(path, ()))
 
-    def fit(self, value: Any) -> int:
+    def fit(self, value: Any, path: tuple[str, ...] = ()) -> int:
         """Return how many values of an object are where the schema has a field of a fitting type.
+
+        Args:
+            value: an object or list; anything else has no values.
+            path: where it is in the record.
 
         Returns:
             0 or more, higher is better; 0 for anything that is not an object.
         """
-        return max(0, self._fit(value, ()) - 1) if isinstance(value, dict) else 0
-
-    def _fit(self, value: Any, path: tuple[str, ...]) -> int:
-        """Return how many values, this and those in it, are of a fitting type; 0 if this is not."""
-        if is_sure_value(value) and (*path, "value") not in self._types:
-            value = value["value"]
-        if JSON_TYPES[type(value)].isdisjoint(self._types.get(path, ())):
-            return 0
-        if isinstance(value, dict):
-            return 1 + sum(self._fit(inner, (*path, name)) for name, inner in value.items())
-        items = value if isinstance(value, list) else ()
-        return 1 + sum(self._fit(item, (*path, "[]")) for item in items)
+        inner: Iterable[tuple[str, Any]] = value.items() if isinstance(value, dict) else ()
+        if isinstance(value, list):
+            inner = zip(repeat("[]"), value)
+        number = 0
+        for name, child in inner:
+            place = (*path, name)
+            is_sure = is_sure_value(child) and (*place, "value") not in self._types
+            plain = child["value"] if is_sure else child
+            if not JSON_TYPES[type(plain)].isdisjoint(self._types.get(place, ())):
+                number += 1 + self.fit(plain, place)
+        return number
 
     def has_required(self, record: Any) -> bool:
         """Return whether it has all required top-level fields of an alternative with any."""

@@ -3,13 +3,12 @@
 import json
 import re
 from collections.abc import Container, Iterator
-from functools import cached_property
 from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
 from hdbench.answers.answer import KINDS, STATUSES, Answer, Kind, Status, number_of_values
-from hdbench.answers.blocks import Blocks, respelled
+from hdbench.answers.blocks import respelled
 from hdbench.answers.entries import REASONING
 from hdbench.answers.plain_text import answer_in
 from hdbench.answers.schema import CONFIDENCE, AnswerSchema, is_sure_value
@@ -19,7 +18,6 @@ from hdbench.common.bounds import (
     MAX_LEAVES,
     MAX_LEVELS,
     MAX_LOOKED_AT,
-    MAX_NODES,
     MAX_TEXTS,
     MAX_VALUES,
 )
@@ -81,7 +79,7 @@ def is_repeated(value: dict[str, Any], schema: AnswerSchema) -> bool:
         >>> is_repeated({"title": "string", "year": 1924}, AnswerSchema({}))
         False
     """
-    if schema.is_shown(value):
+    if value in schema.shown:
         return True
     return _is_template(value, "") and any(leaf for _, leaf in leaves_of(value))
 
@@ -123,7 +121,7 @@ def is_schema(value: dict[str, Any], schema: AnswerSchema) -> bool:
         return True
     fields = [field for name, field in value.items() if name in schema.all_names]
     inner = [field for field in fields if isinstance(field, dict)]
-    if not all(SCHEMA_WORDS.isdisjoint(field) for field in inner):
+    if any(not SCHEMA_WORDS.isdisjoint(field) for field in inner):
         return True
     return len(inner) == len(fields) > 0 and all(field.get("type") in TYPES for field in inner)
 
@@ -224,11 +222,7 @@ class _Reader:
     def __init__(self, schema: AnswerSchema) -> None:
         self.schema = schema
         self.kinds: list[Kind] = []  # of what was found that is not a record
-        self.texts, self.nodes = MAX_TEXTS, MAX_NODES
-
-    @cached_property
-    def blocks(self) -> Blocks:  # which most answers do not need
-        return self.schema.blocks()
+        self.blocks, self.texts = schema.blocks(), MAX_TEXTS
 
     def read(self, value: Any) -> Answer:
         """Return the record in an answer; if it holds none, what it is instead."""
@@ -272,16 +266,12 @@ class _Reader:
             return self.nothing(text, "repeated")
         answer = self.search(body, level)
         is_sound = answer is not None and answer.status == "unwrapped"
-        is_whole = answer is not None and self.schema.has_required(answer.prediction)
-        if not (is_sound and is_whole) and len(body) <= MAX_DAMAGED:
-            other = respelled(body, self.schema.names)
-            before = len(self.kinds)
-            if other != body and (better := self.search(other, level)):
-                # Sound JSON stays, unless the other fits better; damaged JSON goes.
-                if not is_sound or (answer and self.fit(better) > self.fit(answer)):
-                    answer = at_least("repaired", better)
-            elif self.kinds[before:]:
-                answer = None
+        if not (answer and is_sound and self.schema.has_required(answer.prediction)):
+            other = respelled(body, self.schema.names) if len(body) <= MAX_DAMAGED else body
+            better = self.search(other, level) if other != body else None
+            # Sound JSON stays, unless the other fits better; damaged JSON goes.
+            if better and (not is_sound or self.fit(better) > self.fit(answer)):
+                answer = at_least("repaired", better)
         return answer or self.nothing(text, kind_of_text(body, self.schema.all_names))
 
     def search(self, text: str, level: int) -> Answer | None:
@@ -291,8 +281,8 @@ class _Reader:
         records = [answer for answer in answers if answer.is_record and answer.prediction]
         return self.one(records) if records else None
 
-    def fit(self, answer: Answer) -> int:
-        return self.schema.fit(answer.prediction)
+    def fit(self, answer: Answer | None) -> int:
+        return self.schema.fit(answer and answer.prediction)
 
     def nothing(self, value: Any, kind: Kind) -> Answer:
         self.kinds.append(kind)
@@ -318,11 +308,12 @@ class _Reader:
         self, node: Any, level: int, depth: int = 0, *, in_schema: bool = False
     ) -> list[Answer]:
         """Return the records in a value, in order; of nested ones, those that fit better."""
-        self.nodes -= 1
-        if self.nodes < 0 or depth > MAX_INNER_DEPTH or not isinstance(node, str | dict | list):
+        if isinstance(node, str) and "{" in node and self.texts and level < MAX_LEVELS:
+            self.texts -= 1
+            answer = self.text(node, level + 1)
+            return [at_least("unwrapped", answer)] if answer.is_record else []
+        if not isinstance(node, dict | list) or depth > MAX_INNER_DEPTH:
             return []
-        if isinstance(node, str):
-            return self.in_text(node, level)
         schema = self.schema
         record = node if isinstance(node, dict) else schema.of_objects(node)
         status: Status = "unwrapped" if depth else "clean"
@@ -339,25 +330,19 @@ class _Reader:
             # Parts of a repeated schema fit by chance: there, the field `type` has a `type` too.
             if kind or (in_schema and not schema.has_required(record)):
                 record, in_schema = None, in_schema or kind == "repeated"
-            elif whole := whole or (record is node and schema.completed(node)):
-                return [Answer(whole, status if whole is node else "repaired")]
+            elif record is node:
+                whole = whole or schema.completed(node)
+                if whole:
+                    return [Answer(whole, status if whole is node else "repaired")]
         record = (record and schema.of_objects(record)) or record
         inner = [
             answer
-            for child in islice(self.children(node), MAX_NODES)
+            for child in self.children(node)
             for answer in self.records(child, level, depth + 1, in_schema=in_schema)
         ]
         fit = schema.fit(record)
         is_record = fit and fit >= max(map(self.fit, inner), default=0)
         return [Answer(record, status if record is node else "unwrapped")] if is_record else inner
-
-    def in_text(self, text: str, level: int) -> list[Answer]:
-        """Return the record in a text within a value."""
-        if "{" not in text or not self.texts or level >= MAX_LEVELS:
-            return []
-        self.texts -= 1
-        answer = self.text(text, level + 1)
-        return [at_least("unwrapped", answer)] if answer.is_record else []
 
     def children(self, node: Any) -> list[Any]:
         """Return what may hold a record: not what a model thought."""

@@ -107,8 +107,8 @@ MAX_LOOKED_AT = 100_000
 MAX_LEAVES = 200
 """Maximum number of values in an object that are compared with placeholders or an example."""
 
-MAX_NODES, MAX_INNER_DEPTH = 6_000, 6
-"""Maximum number of values of an answer that may be a wrapper, and their maximum depth."""
+MAX_INNER_DEPTH = 6
+"""Maximum depth of a record in wrappers."""
 
 MAX_TEXTS, MAX_LEVELS = 200, 3
 """Maximum number of texts within an answer that are read as answers, and their maximum nesting."""

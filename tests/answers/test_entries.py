@@ -74,7 +74,7 @@ def test_without_a_schema_only_a_prediction_or_text_is_an_answer():
 def test_the_bare_list_of_a_page_may_stand_under_its_id():
     ads = [{"date": "1731-01-02", "text": "Ein Stock Heu"}]
     assert pages.answer(ads, "1", "1.json") == {"prediction": ads}
-    with pytest.raises(HdbenchError, match="not a list"):
+    with pytest.raises(HdbenchError, match="an object in braces"):
         pages.answer([1], "1", "1.json")
 
 
@@ -131,8 +131,8 @@ def test_what_stands_under_an_id(value, fields):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ([{}], "7.json: an answer must be an object in braces, a text in quotes or null, not"),
-        (True, "7.json: an answer must be .* not a number or boolean"),
+        ([{}], "7.json: an answer must be an object in braces, a text in quotes or null"),
+        (True, "7.json: an answer must be an object"),
         ({"id": "8", "text": ""}, "7.json: it says \"id\": '8', but stands under '7'"),
     ],
 )

@@ -146,7 +146,7 @@ def write_bomb(path, ending):
 def test_unpacked_size_is_limited_before_anything_is_read(tmp_path, monkeypatch, opened):
     path = write_bomb(tmp_path / "run.zip", ".TXT")
     monkeypatch.setattr("hdbench.answers.forms.MAX_UNPACKED", 500 * 2**20)
-    with pytest.raises(HdbenchError, match=r"run\.zip: larger than 0 GiB unpacked"):
+    with pytest.raises(HdbenchError, match=r"run\.zip: larger than 500 MiB"):
         opened(path)
 
 
@@ -155,7 +155,7 @@ def test_a_header_that_lies_about_the_size_is_found_out(tmp_path, opened):
     raw = bytearray(path.read_bytes())
     struct.pack_into("<I", raw, raw.index(b"PK\x01\x02") + 24, 10)
     path.write_bytes(raw)
-    with pytest.raises(HdbenchError, match=r"run\.zip: a\.json: cannot be unpacked .ZIP"):
+    with pytest.raises(HdbenchError, match=r"run\.zip: a\.json: cannot be read: "):
         opened(path).read("a.json")
 
 
@@ -183,7 +183,7 @@ def test_a_huge_list_of_members_is_not_read(tmp_path, monkeypatch, opened):
 def test_a_damaged_zip_is_refused(tmp_path, cut, opened):
     path = write_zip(tmp_path / "run.zip", [("a.json", b"{}")])
     path.write_bytes(path.read_bytes()[:cut])
-    with pytest.raises(HdbenchError, match=r"run\.zip: (a\.json: )?cannot be unpacked .ZIP"):
+    with pytest.raises(HdbenchError, match=r"run\.zip: (a\.json: )?cannot be read: "):
         opened(path).read("a.json")
 
 
@@ -222,7 +222,7 @@ def test_a_full_disk_is_not_told_as_a_damaged_file(tmp_path, form, opened, monke
             lambda: unpack(tmp_path / "a.parquet", "a.parquet", closing),
             lambda: unpack(tmp_path / "a.zst", "a.zst", closing),
         ):
-            with pytest.raises(HdbenchError, match=r"cannot be unpacked .*: make room"):
+            with pytest.raises(HdbenchError, match=r"cannot be read: .*: make room"):
                 unpacked()
 
 

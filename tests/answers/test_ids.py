@@ -45,11 +45,7 @@ def test_an_unknown_id_stays_unknown(written):
 
 def test_an_id_that_fits_two_items_fits_none():
     assert match_ids(["7"], ["07", "007"]).unknown == ["7"]
-
-
-def test_an_id_that_may_be_one_of_several_is_said_with_them():
-    matched = match_ids(["a 1", "30001"], ["a_1", "a-1", "3 0001"])
-    assert (matched.unknown, matched.several) == (["a 1", "30001"], {"a 1": ["a-1", "a_1"]})
+    assert match_ids(["a 1", "30001"], ["a_1", "a-1", "3 0001"]).unknown == ["a 1", "30001"]
 
 
 def test_an_item_that_has_its_answer_takes_no_other():

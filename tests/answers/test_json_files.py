@@ -5,7 +5,7 @@ import tracemalloc
 
 import pytest
 
-from hdbench.answers.json_files import AnswersSource, open_json
+from hdbench.answers.files import AnswersSource, open_json
 from hdbench.answers.schema import AnswerSchema
 from hdbench.errors import HdbenchError
 
@@ -78,9 +78,10 @@ def test_one_answer_alone_is_known_by_its_id(read, indent):
 
 @pytest.mark.parametrize("one", [A, {"text": "{}"}, {"prediction": A}])
 def test_one_answer_alone_without_an_id_is_refused(read, one):
-    for indent in (None, 2):
-        with pytest.raises(HdbenchError, match=r"answers\.json: this is one answer, and has no id"):
-            read(json.dumps(one, indent=indent))
+    with pytest.raises(
+        HdbenchError, match=r'answers\.json: (needs a column id|entry 1: needs an "id")'
+    ):
+        read(json.dumps(one))
 
 
 def test_models_are_runs_with_ids_of_their_own(read):
@@ -104,7 +105,7 @@ def test_models_are_runs_with_ids_of_their_own(read):
         (f"{entry('1')}\n[1]", ":2: must be a JSON object in braces"),
         ("[1]", ": entry 1: must be a JSON object in braces, with an id"),
         ('[{"title": "A"}]', ': needs a column id'),
-        ('{"1": {}, "2": []}', ': "2": an answer must be an object'),
+        ('{"1": {}, "2": [1]}', ': "2": an answer must be an object'),
         ("[]", ": no predictions in this file"),
         ("{}", ": no predictions in this file"),
         (f"[{entry('1')}", ":1: not JSON: Expecting ',' delimiter"),
@@ -127,16 +128,16 @@ def test_unusable_files_are_refused_with_the_place(read, content, message):
 def test_a_list_or_object_is_read_whole_only_up_to_a_size(read, monkeypatch):
     monkeypatch.setattr("hdbench.answers.forms.MAX_WHOLE", 2**20)
     too_large = json.dumps([{"id": "1", "text": "x" * 2**20}], indent=1)
-    with pytest.raises(HdbenchError, match=r"larger than 1 MiB, .* write one object per line"):
+    with pytest.raises(HdbenchError, match=r"larger than 1 MiB: write JSON Lines"):
         read(too_large)
 
 
 def test_object_of_ids_may_exceed_the_line_limit_of_entries(read, monkeypatch):
-    for module in ("hdbench.common.jsonio", "hdbench.answers.json_files"):
+    for module in ("hdbench.common.jsonio", "hdbench.answers.files"):
         monkeypatch.setattr(f"{module}.MAX_LINE", 1000)
     by_id = {str(number): "x" * 100 for number in range(50)}
     assert len(read(json.dumps(by_id))[None]) == 50
-    monkeypatch.setattr("hdbench.answers.json_files.MAX_WHOLE", 2000)
+    monkeypatch.setattr("hdbench.answers.files.MAX_WHOLE", 2000)
     with pytest.raises(HdbenchError, match=r"answers\.json:1: the line is longer than"):
         read(json.dumps(by_id))
 
@@ -151,3 +152,8 @@ def test_of_json_lines_only_ids_and_offsets_are_kept(tmp_path):
     assert container.load(container.runs[None]["9999"]) == {"prediction": {"title": "x" * 2000}}
     container.close()
     assert kept < 4 * 2**20  # of 20 MB
+
+
+def test_a_line_without_an_answer_is_of_the_model_that_it_names(read):
+    lines = [entry("1", A, model="x"), json.dumps({"id": "2", "model": "x", "text": None})]
+    assert list(read("\n".join(lines))) == ["x"]

@@ -169,7 +169,7 @@ def test_a_truncated_workbook_is_refused(file):
     data = file.read_bytes()
     for length in range(97, len(data), 97):
         file.write_bytes(data[:length])
-        assert refusal(file).startswith("answers.xlsx: cannot be unpacked (ZIP): ")
+        assert refusal(file).startswith("answers.xlsx: cannot be read: ")
 
 
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(file):

@@ -7,7 +7,7 @@ from typing import Any
 from hdbench.answers import ReadAs
 from hdbench.answers.answer import Answer, WrittenAnswer, number_of_values
 from hdbench.answers.cells import structured
-from hdbench.answers.entries import Container, shown
+from hdbench.answers.entries import Container
 from hdbench.answers.field_paths import FieldNames
 from hdbench.answers.ids import match_ids
 from hdbench.answers.schema import AnswerSchema
@@ -152,18 +152,15 @@ class Answers:
         if left_out:
             self._keys = {each: key for each, key in self._keys.items() if each not in left_out}
         self.reader = AnswerReader(schema)
-        self.renamed, unknown, self.number, several = match_ids(self._keys, ids)
+        self.renamed, unknown, self.number = match_ids(self._keys, ids)
         if unknown:
             raise UnknownIdsError(
-                "{place}: {benchmark} has no id {id!r}: is it one of {items}?"
-                if unknown[0] in several
-                else "{place}: {benchmark} has no id {id!r}: is this file for another benchmark or "
+                "{place}: {benchmark} has no id {id!r}: is this file for another benchmark or "
                 "version?",
                 [item_id[:LONGEST_ID] for item_id in islice(self._keys, MOST_IDS)],
                 place=container.where(self._keys[unknown[0]]),
                 benchmark=benchmark,
                 id=unknown[0],
-                items=shown(several.get(unknown[0], [])),
             )
 
     def take(self, item_id: str, reader: AnswerReader | None = None) -> Answer:

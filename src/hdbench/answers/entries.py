@@ -12,17 +12,13 @@ from hdbench.errors import HdbenchError, Message, shortened
 MAX_NUMBER = 2**53
 """Tokens and seconds are below this; a float holds whole numbers up to this one exactly."""
 
-# fmt: off
-TOKENS = {
-    "input": ("input", "input_tokens", "tokens_input",
-              "prompt_tokens", "inputTokens", "promptTokenCount"),
-    "output": ("output", "output_tokens", "tokens_output",
-               "completion_tokens", "outputTokens", "candidatesTokenCount"),
+_TOKENS = {
+    **dict.fromkeys(("input", "input_tokens", "tokens_input"), "input"),
+    **dict.fromkeys(("prompt_tokens", "inputTokens", "promptTokenCount"), "input"),
+    **dict.fromkeys(("output", "output_tokens", "tokens_output"), "output"),
+    **dict.fromkeys(("completion_tokens", "outputTokens", "candidatesTokenCount"), "output"),
 }
-"""Counts of tokens, and the names for them."""
-# fmt: on
-
-_TOKEN_KEYS = frozenset(key for keys in TOKENS.values() for key in keys)
+"""Names for counts of tokens → what we call them."""
 
 ONLY_REASONING = "reasoning only"
 """What went wrong where a model only reasoned."""
@@ -99,15 +95,7 @@ ABOUT = frozenset(
 """Keys of an entry and columns of a table that are not fields of the record, unless the schema has
 them."""
 
-CONTENTS = (
-    "text",
-    "answer",
-    "response",
-    "output",
-    "markdown",
-    "ocr_text",
-    "transcription",
-)
+CONTENTS = ("text", "answer", "response", "output", "markdown", "ocr_text", "transcription")
 """Keys under which an answer stands besides `prediction`: what a model wrote, or a record."""
 
 IDS = ("custom_id", "recordId", "id", "sha256", "key")
@@ -163,9 +151,11 @@ class EntryReader:
             )
         return value
 
-    def model(self, entry: dict[str, Any]) -> str | None:
-        """Return the model that an entry names; None if it names none."""
-        return str(entry.get("model") or "") or None
+    def model(self, value: Any) -> str | None:
+        """Return the model that an entry names; None if it names none, or that is a field of it."""
+        model = value.get("model") if isinstance(value, dict) else None
+        is_field = model and "model" in self._fields and self.said(value) is None
+        return str(model) if model and not is_field else None
 
     def said(self, value: dict[str, Any]) -> WrittenAnswer | None:
         """Return the answer in an entry; None if the object is a record, or the row of a table.
@@ -234,12 +224,9 @@ class EntryReader:
         if isinstance(value, list) and self._schema and self._schema.of_objects(value):
             return {"prediction": value}
         if not isinstance(value, dict):
-            kind = Message("a list" if isinstance(value, list) else "a number or boolean")
             raise HdbenchError(
-                "{place}: an answer must be an object in braces, a text in quotes or null, "
-                "not {kind}",
+                "{place}: an answer must be an object in braces, a text in quotes or null",
                 place=where,
-                kind=kind,
             )
         own_id, said = given_id(value), self.said(value)
         is_other = own_id is not None and str(own_id) != item_id
@@ -270,8 +257,13 @@ class EntryReader:
                 return False
         return False
 
+    def is_one(self, value: dict[str, Any]) -> bool:
+        """Return whether an object is one answer, and not a map of ids."""
+        has_id = isinstance(given_id(value), str | int)
+        return has_id or self.said(value) is not None or self.is_record(value)
+
     def is_record(self, value: dict[str, Any]) -> bool:
-        """Return whether an object has fields of a record, and so is not a map of ids."""
+        """Return whether an object has fields of a record."""
         return any(key in self._fields or key.partition(".")[0] in self._names for key in value)
 
 
@@ -301,11 +293,11 @@ def about(entry: dict[str, Any]) -> WrittenAnswer:
     fields: WrittenAnswer = {}
     tokens: dict[str, int] = {}
     for counts in (entry.get("tokens"), entry.get("usage"), entry):
-        if isinstance(counts, dict) and not _TOKEN_KEYS.isdisjoint(counts):
-            for name, keys in TOKENS.items():
-                for count in map(counts.get, keys):
-                    if type(count) is int and 0 <= count < MAX_NUMBER:
-                        tokens.setdefault(name, count)
+        if isinstance(counts, dict) and not _TOKENS.keys().isdisjoint(counts):
+            for key, name in _TOKENS.items():
+                count = counts.get(key)
+                if type(count) is int and 0 <= count < MAX_NUMBER:
+                    tokens.setdefault(name, count)
     if tokens:
         fields["tokens"] = tokens
     seconds: Any = entry.get("seconds", entry.get("duration"))

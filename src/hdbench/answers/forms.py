@@ -1,6 +1,7 @@
 """Files, folders and ZIPs from anybody: known by their first bytes, and read within bounds."""
 
 import codecs
+import json
 import os
 import re
 import shutil
@@ -8,15 +9,26 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from io import BufferedReader, FileIO
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO
+from typing import TYPE_CHECKING
 
-from hdbench.common.bounds import MAX_DIRECTORY, MAX_OUTER, MAX_UNPACKED, MAX_WHOLE
+from hdbench.common.bounds import MAX_DIRECTORY, MAX_GROUP, MAX_OUTER, MAX_UNPACKED, MAX_WHOLE
 from hdbench.common.files import check_name, read_errors
-from hdbench.errors import HdbenchError, Message, write_reason
+from hdbench.common.jsonio import parse_json
+from hdbench.errors import HdbenchError, Message, is_full, os_reason, write_reason
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+OUR_ANSWERS = "answers.jsonl"
+"""The file with the answers in one of our run folders."""
+
+RUN_FILE = "run.json"
+"""The file that says what the run in a folder is."""
 
 JSON_LINES = (".jsonl", ".ndjson")
 """Extensions of JSON Lines."""
@@ -51,6 +63,12 @@ ACCEPTED = Message(
     "<id>.json, <id>.txt, <id>.md or <id>.xml (PAGE, ALTO)"
 )
 
+ROWS = 200
+"""Number of rows of a Parquet file that are in memory at once."""
+
+VALUE = 64
+"""Number of bytes that a value of a Parquet file takes in memory, beside its text."""
+
 BINARY = 32
 """Number of first bytes of which one is 0 in images, archives and the like."""
 
@@ -65,13 +83,11 @@ PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 """Byte order marks, with which a UTF-16 file begins."""
 
-_OFFICE = {
-    "xl/workbook.xml": Message(""),
-    "META-INF/manifest.xml": Message(""),
-    "xl/workbook.bin": Message("a binary Excel file (.xlsb): save it as .xlsx"),
-    "word/document.xml": Message("a Word document"),
-}
-"""A part of an office document, and what such a file is; empty for those that are read."""
+DOCUMENT = {"[Content_Types].xml", "META-INF/manifest.xml"}
+"""Parts of office documents, which are ZIPs: of each one has one."""
+
+_WORKBOOK = {"xl/workbook.xml", "META-INF/manifest.xml"}
+"""Parts of the workbooks that are read."""
 
 _OTHERS = {
     b"%PDF": Message("a PDF"),
@@ -79,7 +95,7 @@ _OTHERS = {
         "an old Excel file (.xls), or one with a password: save it as .xlsx"
     ),
     b"<": Message("an HTML or XML file"),
-    **dict.fromkeys(PACKED, Message("packed twice: unpack it once")),
+    **dict.fromkeys((*PACKED, b"PAR1"), Message("packed twice: unpack it once")),
 }
 """Beginnings of files of other types, without leading white space."""
 
@@ -136,7 +152,24 @@ def decode(raw: bytes, where: str) -> str:
         ) from error
 
 
-def read_whole(path: Path, name: str) -> bytes:
+def is_one_object(path: Path) -> bool:
+    """Tell from the beginning of a file whether it can be one JSON object, as a result is.
+
+    It is not if it begins otherwise, or if its first line is an object by itself that others
+    follow.
+    """
+    with path.open("rb") as file:
+        lines = filter(None, map(without_mark, iter(partial(file.readline, MAX_WHOLE), b"")))
+        first = next(lines, b"")
+        if not first.startswith(b"{"):
+            return False
+        with suppress(ValueError):
+            parse_json(first.decode())
+            return next(lines, None) is None
+    return True
+
+
+def read_whole(path: Path | zipfile.Path, name: str) -> bytes:
     """Return what is in a file that can only be read whole.
 
     Args:
@@ -146,19 +179,9 @@ def read_whole(path: Path, name: str) -> bytes:
     Raises:
         HdbenchError: it is larger than `MAX_WHOLE`, or cannot be read.
     """
-    with read_errors(name), path.open("rb") as file:
-        return _bounded(file, name)
-
-
-def _bounded(file: IO[bytes], name: str) -> bytes:
-    raw = file.read(MAX_WHOLE + 1)
-    if len(raw) > MAX_WHOLE:
-        raise HdbenchError(
-            "{place}: larger than {most} MiB, which only JSON Lines may be: write one object per "
-            "line",
-            place=name,
-            most=MAX_WHOLE >> 20,
-        )
+    with unpacking(name), path.open("rb") as file:
+        raw = file.read(MAX_WHOLE + 1)
+    check_size(len(raw), MAX_WHOLE, name)
     return raw
 
 
@@ -195,9 +218,8 @@ class Folder:
                     place=self.place(name),
                 )
         # The order of a listing differs from one machine to the next.
-        self.names = sorted(
-            name for name, each in found.items() if _can_be_read(name) and each.is_file()
-        )
+        files = [name for name, each in found.items() if each.is_file()]
+        self.names = sorted(filter(_can_be_read, files))
         self.folders = sorted(name for name, each in found.items() if each.is_dir())
         self.others = sorted(found.keys() - self.names)
         for name in self.names:
@@ -226,22 +248,15 @@ class Folder:
 
     def read(self, name: str) -> bytes:
         """Return a file's bytes; see `read_whole`."""
-        place = self.place(name)
-        if isinstance(self._path, Path):
-            return read_whole(self._path / name, place)
-        with unpacking(place, "ZIP"), (self._path / name).open("rb") as file:
-            return _bounded(file, place)
+        return read_whole(self._path / name, self.place(name))
 
     def file(self, name: str, closing: ExitStack) -> Path:
         """Return the path of a file, or of a copy that is deleted when something is closed."""
-        if isinstance(self._path, Path):
-            return self._path / name
-        copy = scratch(closing) / f"copy{PurePosixPath(name).suffix}"
-        with (
-            unpacking(self.place(name), "ZIP"),
-            (self._path / name).open("rb") as file,
-            copy.open("wb") as out,
-        ):
+        path = self._path / name
+        if isinstance(path, Path):
+            return path
+        copy = scratch(closing) / "copy"
+        with unpacking(self.place(name)), path.open("rb") as file, copy.open("wb") as out:
             shutil.copyfileobj(file, out)
         return copy
 
@@ -273,7 +288,7 @@ def open_zip(path: Path, name: str, closing: ExitStack) -> Folder:
         seen.add(info.filename)
         # A member gives no more bytes than its header says, so this bounds what is unpacked.
         size += info.file_size if _can_be_read(info.filename) else 0
-    check_unpacked(size, name)
+    check_size(size, MAX_UNPACKED, name)
     return Folder(zipfile.Path(archive), name, ": ")
 
 
@@ -281,7 +296,7 @@ def open_zip(path: Path, name: str, closing: ExitStack) -> Folder:
 def _listed(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
     """Open a ZIP until the block ends."""
     with _ZipFile(FileIO(path)) as file:
-        with unpacking(name, "ZIP"):
+        with unpacking(name):
             archive = zipfile.ZipFile(file)
         yield archive
 
@@ -312,8 +327,8 @@ def check_kind(path: Path, name: str, accepted: Message) -> None:
         (_OTHERS[magic] for magic in _OTHERS if start.startswith(magic)), None
     )
     if head.startswith(ZIP):
-        kind = office_kind(path, name)
-        kind = Message("a ZIP: unpack it") if kind is None else kind
+        is_workbook = not _WORKBOOK.isdisjoint(parts_of(path, name))
+        kind = None if is_workbook else Message("a ZIP: unpack it, or save a document as .xlsx")
     # Further down, a NUL may come from a model: recorded answers have some.
     elif b"\0" in head[:BINARY] + head.partition(b"\n")[0]:
         kind = kind or Message("no text")
@@ -323,52 +338,51 @@ def check_kind(path: Path, name: str, accepted: Message) -> None:
         )
 
 
-def office_kind(path: Path, name: str) -> Message | None:
-    """Return the kind of an office document: empty for a workbook; None for any other ZIP."""
+def parts_of(path: Path, name: str) -> set[str]:
+    """Return the names of the members of a ZIP."""
     with _listed(path, name) as archive:
-        parts = set(archive.namelist())
-    return next((_OFFICE[part] for part in _OFFICE if part in parts), None)
+        return set(archive.namelist())
 
 
 @contextmanager
-def unpacking(
-    place: str, kind: str, damages: tuple[type[BaseException], ...] = ()
-) -> Iterator[None]:
-    """Say in one line why a file cannot be unpacked: it is damaged, or there is no room.
+def unpacking(place: str, *damages: type[Exception]) -> Iterator[None]:
+    """Say in one line why a file cannot be read or unpacked: it is damaged, or there is no room.
 
     Args:
         place: what messages call the file.
-        kind: how it is packed.
         damages: further exceptions that say that it is damaged.
 
     Raises:
         HdbenchError: one of them was raised.
     """
-    damages = (*_DAMAGES, *damages)
+    refused: tuple[type[BaseException], ...] = (*_DAMAGES, *damages)
     try:
         yield
     except HdbenchError:  # which is a ValueError too
         raise
-    except damages as error:
+    except refused as error:
         why = " ".join(str(error).split())[:200]
         if isinstance(error, OSError) and error.errno:
-            why = write_reason(error)
-        raise HdbenchError(
-            "{place}: cannot be unpacked ({kind}): {why}", place=place, kind=kind, why=why
-        ) from error
+            why = write_reason(error) if is_full(error) else os_reason(error)
+        raise HdbenchError("{place}: cannot be read: {why}", place=place, why=why) from error
 
 
-def check_unpacked(size: int, name: str) -> None:
-    """Refuse what is larger unpacked than may be.
+def check_size(size: int, most: int, place: str) -> None:
+    """Refuse what has more bytes than may be read.
+
+    Args:
+        size: how many it has.
+        most: how many may be read.
+        place: what messages call it.
 
     Raises:
-        HdbenchError: it has more than `MAX_UNPACKED` bytes.
+        HdbenchError: it has more.
     """
-    if size > MAX_UNPACKED:
+    if size > most:
         raise HdbenchError(
-            "{place}: larger than {most} GiB unpacked: unpack it, or split it",
-            place=name,
-            most=MAX_UNPACKED >> 30,
+            "{place}: larger than {most} MiB: write JSON Lines, or split it",
+            place=place,
+            most=most >> 20,
         )
 
 
@@ -385,3 +399,94 @@ def _is_hidden(name: str) -> bool:
 def _can_be_read(name: str) -> bool:
     name = name.lower().rpartition("/")[2]
     return name.endswith(FOLDER_ENDINGS) and name not in NO_ANSWERS
+
+
+def unpack(path: Path, name: str, closing: ExitStack) -> Path:
+    """Return a file as it is, or a copy of one that is packed or Parquet.
+
+    The rows of Parquet become JSON Lines.
+
+    Args:
+        path: the file.
+        name: what messages call it.
+        closing: deletes the copy, which has the file's name.
+
+    Raises:
+        HdbenchError: it is damaged or too large.
+    """
+    for kinds in (PACKED, {b"PAR1": "Parquet"}):  # which may be packed too
+        head = head_of(path)
+        kind = next((kinds[mark] for mark in kinds if head.startswith(mark)), None)
+        if kind is None:
+            continue
+        import pyarrow as pa  # noqa: PLC0415  slow to import
+
+        is_named, size = path.suffix.lower() in PACKED_ENDINGS, 0
+        copy = scratch(closing) / (path.stem if is_named else path.name)
+        with unpacking(name, OverflowError, pa.ArrowException), copy.open("wb") as out:
+            blocks = _lines(path, name)
+            if kind != "Parquet":
+                stream = closing.enter_context(pa.input_stream(str(path), compression=kind))
+                blocks = iter(partial(stream.read, 2**20), b"")
+            for block in blocks:
+                size += out.write(block)
+                check_size(size, MAX_UNPACKED, name)
+        path = copy
+    return path
+
+
+def _lines(path: Path, name: str) -> Iterator[bytes]:
+    """Yield the rows of a Parquet file as JSON Lines.
+
+    A text that values share is in the file once, and is held once here too: written out, a file of
+    a few hundred bytes can be gigabytes. So rows are measured before they are.
+    """
+    import pyarrow.parquet as pq  # noqa: PLC0415  slow to import
+
+    about = pq.read_metadata(path)
+    columns = [about.schema.column(index) for index in range(len(about.schema.names))]
+    groups = [about.row_group(number) for number in range(about.num_row_groups)]
+    chunks = [(column, group.column(at)) for group in groups for at, column in enumerate(columns)]
+    width = VALUE // 4
+    size = sum(
+        chunk.total_uncompressed_size + chunk.num_values * max(width, column.length)
+        for column, chunk in chunks
+    )
+    check_size(size, MAX_UNPACKED, name)
+    texts = [each.path for each in columns if each.physical_type == "BYTE_ARRAY"]
+    # Arrow's type for JSON would hold texts once for each value.
+    with pq.ParquetFile(path, read_dictionary=texts, arrow_extensions_enabled=False) as file:
+        for number, batch in enumerate(file.iter_batches(batch_size=ROWS)):
+            place = Message("{place}, row {number}", place=name, number=number * ROWS + 1)
+            check_size(_size(batch.to_struct_array()), MAX_GROUP, place)
+            for row in batch.to_pylist():
+                given = row.pop("prediction", None)
+                with suppress(ValueError):  # a text may be JSON, as in a CSV file
+                    given = parse_json(given) if isinstance(given, str) else given
+                if given is not None:
+                    row["prediction"] = given
+                # Some programs write texts as bytes.
+                line = json.dumps(
+                    row,
+                    ensure_ascii=False,
+                    default=lambda each: each.decode() if isinstance(each, bytes) else str(each),
+                )
+                yield f"{line}\n".encode(errors="backslashreplace")
+
+
+def _size(values: "pa.Array") -> int:
+    """Return how many bytes values take in Python, a text that they share for each of them."""
+    import pyarrow as pa  # noqa: PLC0415  slow to import
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    size = VALUE * len(values)
+    if pa.types.is_dictionary(values.type):
+        counts = values.indices.drop_null().value_counts()
+        lengths = pc.binary_length(values.dictionary.take(counts.field("values")))
+        return size + (pc.sum(pc.multiply(lengths, counts.field("counts"))).as_py() or 0)
+    if pa.types.is_map(values.type):
+        return size + _size(values.keys) + _size(values.items)
+    if not pa.types.is_nested(values.type):
+        return size
+    inner = values.flatten()
+    return size + sum(map(_size, inner if pa.types.is_struct(values.type) else [inner]))

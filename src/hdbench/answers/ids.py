@@ -21,13 +21,11 @@ class Matched(NamedTuple):
         ids: the benchmark's id → the file's id, for those that differ.
         unknown: the file's ids that fit none of the benchmark's, or several, in order.
         number: how many ids the benchmark has.
-        several: the file's id → the benchmark's ids that it fits, for those that fit several.
     """
 
     ids: dict[str, str]
     unknown: list[str]
     number: int
-    several: dict[str, list[str]]
 
 
 def match_ids(file_ids: Iterable[str], item_ids: Iterable[str]) -> Matched:
@@ -68,7 +66,6 @@ def match_ids(file_ids: Iterable[str], item_ids: Iterable[str]) -> Matched:
     by_parts.pop("", None)  # of names without a letter or digit
     fitting: dict[str, list[str]] = defaultdict(list)
     unknown = []
-    several: dict[str, list[str]] = {}
     for item_id in left:
         candidates = (
             by_form.get(plain_form(item_id))
@@ -77,10 +74,8 @@ def match_ids(file_ids: Iterable[str], item_ids: Iterable[str]) -> Matched:
         )
         if len(candidates) == 1:
             fitting[candidates[0]].append(item_id)
-            continue
-        unknown.append(item_id)
-        if candidates:
-            several[item_id] = sorted(candidates)
+        else:
+            unknown.append(item_id)
     for item, ids in fitting.items():
         if len(ids) > 1:
             raise HdbenchError(
@@ -91,7 +86,7 @@ def match_ids(file_ids: Iterable[str], item_ids: Iterable[str]) -> Matched:
                 item=item,
             )
     matched = {item: ids[0] for item, ids in fitting.items()}
-    return Matched(matched, unknown, number, several)
+    return Matched(matched, unknown, number)
 
 
 def plain_form(item_id: str) -> str:

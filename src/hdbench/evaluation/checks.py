@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from hdbench.answers.answer import KINDS, Answer, Kind, Status
-from hdbench.answers.folders import RUN_FILE
+from hdbench.answers.forms import RUN_FILE
 from hdbench.answers.schema import Violation
 from hdbench.common.jsonio import parse_json
 from hdbench.errors import HdbenchError, Message, escaped

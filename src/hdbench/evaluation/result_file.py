@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from hdbench.answers.json_files import is_one_object
+from hdbench.answers.forms import is_one_object
 from hdbench.common.bounds import MAX_RESULT
 from hdbench.common.files import read_errors, utf8_text
 from hdbench.common.jsonio import parse_file
@@ -153,9 +153,9 @@ def read_records(path: Path) -> dict[str, Any]:
             raise HdbenchError(
                 "{place}: not a file: name a result of hdbench score --json", place=path
             )
+        if not is_one_object(path):
+            raise HdbenchError("{place}: not a result of hdbench score --json", place=path)
         with path.open("rb") as file:
-            if not is_one_object(file):
-                raise HdbenchError("{place}: not a result of hdbench score --json", place=path)
             raw = file.read(MAX_RESULT + 1)
     if len(raw) > MAX_RESULT:
         raise HdbenchError(

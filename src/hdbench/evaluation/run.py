@@ -18,10 +18,8 @@ from hdbench.answers.answer import Bounds
 from hdbench.answers.answers import Answers
 from hdbench.answers.entries import Container
 from hdbench.answers.files import open_container
-from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
-from hdbench.answers.forms import ENDINGS, Folder
+from hdbench.answers.forms import ENDINGS, OUR_ANSWERS, RUN_FILE, Folder, is_one_object
 from hdbench.answers.ids import match_ids
-from hdbench.answers.json_files import is_one_object
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.bounds import MAX_RUN_INFO
@@ -441,11 +439,10 @@ def is_result(path: Path) -> bool:
     if not path.is_file():  # a pipe or device might never end
         return False
     try:
-        with path.open("rb") as file:
-            if not is_one_object(file):
-                return False
-            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as raw:
-                return all(raw.find(key) >= 0 for key in _RESULT_KEYS)
+        if not is_one_object(path):
+            return False
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as raw:
+            return all(raw.find(key) >= 0 for key in _RESULT_KEYS)
     except OSError:
         return False
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from hdbench.answers.folders import RUN_FILE
+from hdbench.answers.forms import RUN_FILE
 from hdbench.answers.ids import match_ids
 from hdbench.benchmarks.benchmark import NoBenchmarkError, load_benchmark
 from hdbench.common.progress import progress

@@ -13,7 +13,7 @@ from filelock import FileLock, Timeout
 
 from hdbench.about import __version__
 from hdbench.answers.answer import WrittenAnswer, answers_jsonl
-from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
+from hdbench.answers.forms import OUR_ANSWERS, RUN_FILE
 from hdbench.common.files import parents_of
 from hdbench.common.jsonio import UNIQUE, parse_json, raw_lines, write_json
 from hdbench.common.writing import append, write_whole

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from hdbench.answers.folders import RUN_FILE
+from hdbench.answers.forms import RUN_FILE
 from hdbench.benchmarks.benchmark import EXAMPLE, Benchmark, load_benchmark
 from hdbench.benchmarks.model_facts import RESULTS
 from hdbench.benchmarks.spec import DESCRIPTION

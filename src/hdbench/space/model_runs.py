@@ -17,7 +17,7 @@ from typing import NamedTuple
 from PIL import Image
 
 from hdbench.answers.answer import WrittenAnswer, answers_jsonl
-from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
+from hdbench.answers.forms import OUR_ANSWERS, RUN_FILE
 from hdbench.answers.text import read_text
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common import processes

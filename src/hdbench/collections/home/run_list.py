@@ -17,8 +17,7 @@ from hdbench.answers.answers import Answers
 from hdbench.answers.cells import structured
 from hdbench.answers.entries import shown
 from hdbench.answers.files import open_container
-from hdbench.answers.folders import OUR_ANSWERS, RUN_FILE
-from hdbench.answers.forms import ENDINGS
+from hdbench.answers.forms import ENDINGS, OUR_ANSWERS, RUN_FILE
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.spec import DESCRIPTION

@@ -8,7 +8,6 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from hdbench.answers.entries import shown
 from hdbench.answers.ids import Matched, has_ending, match_ids, plain_form
 from hdbench.answers.records import Truth, Truths
 from hdbench.collections.new.drawing import Draw
@@ -238,14 +237,9 @@ def _left_out(
         )
         for number, key in enumerate(matched.unknown)
     ]
-    several = [
-        Message("{key!r} may be one of several images: {names}", key=key, names=shown(items))
-        for key, items in islice(matched.several.items(), SHOWN)
-    ]
     return [
         *_counted(Message("rows that name no image, and are left out"), without_key),
         *_counted(Message("ground truths without an image, which are left out"), unknown),
-        *several,
     ]
 
 

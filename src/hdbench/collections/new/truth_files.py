@@ -4,8 +4,7 @@ import re
 from contextlib import ExitStack
 from pathlib import Path
 
-from hdbench.answers.files import unpack
-from hdbench.answers.forms import NO_ANSWERS, head_of, stem_of
+from hdbench.answers.forms import NO_ANSWERS, head_of, stem_of, unpack
 from hdbench.answers.page_text.reading import form_of
 from hdbench.answers.records import Truths
 from hdbench.answers.tables import SourceTable, read_table

@@ -7,9 +7,9 @@ from typing import Any
 
 from hdbench.answers.csv_lines import decode_or_cp1252
 from hdbench.answers.entries import nested, shown
+from hdbench.answers.files import objects_in
 from hdbench.answers.forms import JSON_LINES, Folder, check_kind, decode, read_whole, stem_of
 from hdbench.answers.ids import plain_form
-from hdbench.answers.json_files import objects_in
 from hdbench.answers.records import Truth, Truths
 from hdbench.answers.tables import SourceTable, rows_table
 from hdbench.common.bounds import MAX_LINE
@@ -131,7 +131,7 @@ def _listed(value: Any, name: str) -> list[tuple[str, dict[str, Any]]]:
     """Return the entries of a list, or an object as the only one, with their places."""
     if isinstance(value, dict):
         return [(name, value)] if value else []
-    return objects_in(value, name)
+    return list(objects_in(value, name))
 
 
 def _of_entry(entry: dict[str, Any], where: str, beside: dict[str, str]) -> Truth:

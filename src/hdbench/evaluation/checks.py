@@ -116,8 +116,7 @@ class Checks:
     def __init__(self, metric: Metric, answers: int = 0) -> None:
         self.metric = metric
         self._step = math.ceil(answers / LOOKED_AT) or 1
-        self._items = self._answered = self._looked_at = self._records = self._counted = 0
-        self._status: defaultdict[Status, Seen] = defaultdict(Seen)
+        self._answered = self._looked_at = self._records = self._counted = 0
         self._kinds: defaultdict[Kind, Seen] = defaultdict(Seen)
         self._long_lists: defaultdict[str, Seen] = defaultdict(Seen)
         self._not_compared: Counter[str] = Counter()
@@ -142,8 +141,6 @@ class Checks:
             violations: where the answer does not conform to the benchmark's schema.
             truth: its ground truth.
         """
-        self._items += 1
-        self._status[answer.status].add(answer.id)
         if answer.kind:
             self._kinds[answer.kind].add(answer.id)
         for name, number in score.not_compared.items():
@@ -168,7 +165,7 @@ class Checks:
         if "false_positives_organisations" in result.statistics:
             explained = self._organisations()
             organisations = list(_warn_of_organisations(result, explained))
-        broken = [*self._coverage(), *self._same_input_tokens(), *self._repeated_answer()]
+        broken = [*self._coverage(result), *self._same_input_tokens(), *self._repeated_answer()]
         fields = self._wrong_fields(result, explained if organisations else {})
         return [*broken, *fields, *organisations]
 
@@ -206,11 +203,14 @@ class Checks:
                 seen.add(answer.id)
                 seen.shown = seen.shown or shown(value)
 
-    def _coverage(self) -> Iterator[RunWarning]:
+    def _coverage(self, result: Result) -> Iterator[RunWarning]:
+        seen_as: defaultdict[Status, Seen] = defaultdict(Seen)
+        for item_id, status in zip(result.ids, result.statuses, strict=True):
+            seen_as[status].add(item_id)
         unanswered, unparsable, truncated = (
-            self._status[status] for status in ("unanswered", "unparsable", "truncated")
+            seen_as[status] for status in ("unanswered", "unparsable", "truncated")
         )
-        items, answers = self._items, self._answered
+        items, answers = len(result.ids), self._answered
         if unanswered.count > items * UNANSWERED_SHARE:
             text = message("partial", given=answers, items=items, count=unanswered.count)
             yield RunWarning("partial", text, unanswered.count, items, unanswered.ids)

@@ -210,8 +210,8 @@ def _scored(
     schema, strata = run.schema, run.benchmark.strata()
     readers = {each.read_as: AnswerReader(schema, each.read_as, bounds.values) for each in rules}
     scorings = [_Scoring(each, model, answered) for each in rules]
-    drafts = Counter[Provenance]()
-    items = 0
+    drafts, items = Counter[Provenance](), 0
+    used: dict[str, list[float]] = defaultdict(lambda: [0, 0])  # sum, and of how many answers
     asked = (each for each in run.benchmark.every_item() if run.is_asked(each[0]))
     for item_id, item in progress(asked, "Scoring", answers.number):
         read = {}
@@ -224,6 +224,10 @@ def _scored(
         if item is None:
             continue
         items += 1
+        for name, amount in (*(answer.tokens or {}).items(), ("seconds", answer.seconds)):
+            if amount is not None:
+                used[name][0] += amount
+                used[name][1] += 1
         if item.provenance and item.provenance.run:
             drafts[item.provenance] += 1
         for scoring in scorings:
@@ -232,11 +236,17 @@ def _scored(
         raise NothingToScoreError(
             "{benchmark}: no item has a ground truth to score against", benchmark=run.benchmark.id
         )
+    usage = {  # sums may be larger than what a file may say
+        name if name == "seconds" else f"{name}_tokens": AmountUsed.model_construct(
+            total=total, items=int(number)
+        )
+        for name, (total, number) in used.items()
+    }
     return [
         scoring.result(
             *(run, answers, items, answered, drafts),
             names=readers[scoring.rules.read_as].renamed_keys,
-        )
+        ).replaced(usage=usage)
         for scoring in scorings
     ]
 
@@ -256,7 +266,6 @@ class _Scoring:
         self.rules, self._model = rules, model
         self._collector = ScoreCollector(rules.metric, details=rules.settings.details)
         self._checks = Checks(rules.metric, answered)
-        self._used: dict[str, list[float]] = defaultdict(lambda: [0, 0])  # sum, and of how many
         self._violations: dict[str, Counter[str]] = defaultdict(Counter)
 
     def add(
@@ -268,11 +277,6 @@ class _Scoring:
             HdbenchError: the metric cannot score by its ground truth.
         """
         settings, metric, _, errata = self.rules
-        used = {f"{name}_tokens": count for name, count in (answer.tokens or {}).items()}
-        for name, amount in (used | {"seconds": answer.seconds}).items():
-            if amount is not None:
-                self._used[name][0] += amount
-                self._used[name][1] += 1
         for violation in violations:
             self._violations[violation.field][violation.rule] += 1
         truth = item.reference(metric.protocol, errata)
@@ -333,11 +337,7 @@ class _Scoring:
             schema_violations=self._violations,
             warnings=[*other_ids, *self._checks.warnings(result)],
         )
-        usage = {  # sums may be larger than what a file may say
-            name: AmountUsed.model_construct(total=total, items=int(items))
-            for name, (total, items) in self._used.items()
-        }
-        return result.replaced(reading=reading, usage=usage)
+        return result.replaced(reading=reading)
 
 
 def _dataset(
@@ -384,7 +384,7 @@ WORST = 5
 """Number of worst items that are kept, with what is wrong in them."""
 
 ROWS = 1_000
-"""Number of items whose statistics are moved at a time."""
+"""Number of items whose statistics and fields are counted at a time."""
 
 MAX_REASON = 80
 """Maximum number of characters of a reason why there is no answer."""
@@ -418,6 +418,8 @@ class ScoreCollector:
         self.reasons: Counter[str] = Counter()
         self._columns: dict[str, list[float]] = {name: [] for name in metric.statistics}
         self._rows: list[list[float]] = []  # of the last items, not yet in the columns
+        self._paths: defaultdict[tuple[int, Outcome], list[str]]  # of them, not yet counted
+        self._paths = defaultdict(list)
         self._ids: list[str] = []
         self._statuses: list[Status] = []
         self._kinds: dict[str, Kind] = {}
@@ -461,7 +463,7 @@ class ScoreCollector:
             self._other_errata[answer.id] = metric.score(record, other).statistics
         if stratum is not None:
             self._strata.append(stratum)
-        self._keep(answer, score, self._fields[stratum or 0])
+        self._keep(answer, score, stratum or 0)
         return answer, score
 
     def _taken(self, answer: Answer, prepared: Any) -> tuple[Answer, dict[str, Any] | None, Any]:
@@ -486,20 +488,17 @@ class ScoreCollector:
             answer = answer._replace(status=status, kind=kind)
         return answer, record, prepared
 
-    def _keep(
-        self, answer: Answer, score: ItemScore, counts: Mapping[Outcome, Counter[str]]
-    ) -> None:
+    def _keep(self, answer: Answer, score: ItemScore, stratum: int) -> None:
         metric, statistics = self._metric, score.statistics
         self._ids.append(answer.id)
         self._statuses.append(answer.status)
         if score.rewritten:
             self.rewritten += 1
         self._rows.append([*map(statistics.get, metric.statistics, repeat(0))])
+        for outcome, paths in score.fields.items():
+            self._paths[stratum, outcome] += paths
         if len(self._rows) == ROWS:
             self._settle()
-        for outcome, paths in score.fields.items():
-            if paths:  # to count none takes time, too
-                counts[outcome].update(paths)
         figure, worst = metric.item_figure, self._worst
         is_worst = len(worst) < WORST or statistics[figure] < worst[-1][figure]
         if self._details or is_worst:
@@ -510,12 +509,15 @@ class ScoreCollector:
                 self._worst = sorted([*worst, details], key=itemgetter(figure))[:WORST]
 
     def _settle(self) -> None:
-        """Move the last items' statistics into the columns, many at a time: it takes less time."""
+        """Count what the last items have, many at a time: it takes less time."""
         for column, numbers in zip(
             self._columns.values(), zip(*self._rows, strict=True), strict=bool(self._rows)
         ):
             column.extend(numbers)
         self._rows.clear()
+        for (stratum, outcome), paths in self._paths.items():
+            self._fields[stratum][outcome].update(paths)
+        self._paths.clear()
 
     def result(self, *, dataset: ScoredDataset = NO_DATASET) -> Result:
         """Return the result for the items so far.

@@ -57,8 +57,8 @@ class AnswerReader:
         read_as: ReadAs = ReadAs(),
         most_values: int | None = None,
     ) -> None:
-        self._schema = schema
-        self.names = None if schema is None else FieldNames(schema)
+        self._schema = schema or AnswerSchema({})
+        self.names = FieldNames(self._schema)
         self.read_as = read_as
         self._most, self._values = most_values, 0
 
@@ -91,7 +91,7 @@ class AnswerReader:
     @property
     def renamed_keys(self) -> list[Message]:
         """A line on the keys that were taken for fields, if there were any."""
-        return [] if self.names is None else self.names.note()
+        return self.names.note()
 
     def _read(self, fields: WrittenAnswer) -> Answer:
         text, prediction = fields.get("text") or "", fields.get("prediction")
@@ -108,7 +108,7 @@ class AnswerReader:
         record = answer.prediction
         if answer.kind == "other" and isinstance(record, str):  # it has no field of the schema
             record = structured(record.strip())
-        if self.names is None or not isinstance(record, dict) or self.read_as.as_given:
+        if not isinstance(record, dict) or self.read_as.as_given:
             return answer
         renamed = self.names.renamed(record)
         if renamed is record:

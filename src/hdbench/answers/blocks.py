@@ -34,8 +34,8 @@ CLOSING = {"{": "}", "[": "]"}
 OBJECT = re.compile(r"\{")
 OBJECT_OR_LIST = re.compile(r"\{|\[(?=\s*\{)")
 FENCE = re.compile(r"\n[ \t]*(?:```|~~~)")
-INNER = re.compile(r"(?<=[\n{])(?=\{)")
 NO_VALUE = re.compile(r"(?<=[:\[,\s])(?:-?Infinity|NaN|undefined)(?=\s*[,}\]])")
+INNER = re.compile(r"(?<=[\n{])(?=\{)")
 
 
 def scan(block: str) -> tuple[int, str, bool]:
@@ -93,13 +93,13 @@ class Block(NamedTuple):
 
     Attributes:
         value: the object or list; None if nothing could be made of the bracket.
-        status: `unwrapped`, `repaired` or `truncated`.
         end: where it ends in the text.
+        status: `unwrapped`, `repaired` or `truncated`.
     """
 
     value: Any
-    status: Status
     end: int
+    status: Status = "unwrapped"
 
 
 class Blocks:
@@ -123,12 +123,7 @@ class Blocks:
             if self._left < 0:
                 return
             start, position = bracket.span()
-            decoded = self._decoded(text, start)
-            block = (
-                Block(decoded[0], "unwrapped", decoded[1])
-                if decoded
-                else self._damaged(text, start)
-            )
+            block = self._sound(text, start) or self._damaged(text, start)
             if block.value and not is_too_deep(block.value):
                 position = max(position, block.end)
                 yield block
@@ -136,7 +131,7 @@ class Blocks:
     def _damaged(self, text: str, start: int) -> Block:
         """Return what damaged JSON holds, and where it ends: at the next fence at the latest."""
         if self._work < 0:
-            return Block(None, "repaired", start)
+            return Block(None, start)
         fence = FENCE.search(text, start)
         end = self._restart(text, start, fence.start() if fence else len(text))
         self._work -= SCANNED * (end - start)
@@ -147,31 +142,33 @@ class Blocks:
         if in_text and block.endswith(closing) and block.count(block[0]) <= block.count(closing):
             closed = len(block)
         if closed:
-            return Block(self._repaired(block[:closed]), "repaired", start + closed)
-        return Block(self._repaired(kept) if kept else None, "truncated", end)
+            return Block(self._repaired(block[:closed]), start + closed, "repaired")
+        return Block(self._repaired(kept) if kept else None, end, "truncated")
 
     def _restart(self, text: str, start: int, end: int) -> int:
         """Return where a whole record begins in a damaged block, after a line end or a bracket."""
         for inner in islice(INNER.finditer(text, start + 1, end), MAX_RESTARTS):
-            decoded = self._decoded(text, inner.start())
-            if decoded and self._is_whole(decoded[0]):
+            block = self._sound(text, inner.start())
+            if block and self._is_whole(block.value):
                 return inner.start()
         return end
 
-    def _decoded(self, text: str, start: int) -> tuple[Any, int] | None:
-        """Return the valid JSON that begins at a position, and where it ends."""
-        decoded, end = None, len(text)
+    def _sound(self, text: str, start: int) -> Block | None:
+        """Return the valid JSON that begins at a position."""
+        end, block = len(text), None
         try:
-            decoded = FINITE.raw_decode(text, start) if self._work >= 0 else None
+            if self._work >= 0:
+                block = Block(*FINITE.raw_decode(text, start))
+                end = block.end
         except json.JSONDecodeError as error:
             end = error.pos
         except (ValueError, RecursionError):
             pass
-        self._work -= (decoded[1] if decoded else end) - start
-        return decoded
+        self._work -= end - start
+        return block
 
     def _repaired(self, block: str) -> Any:
-        """Return what a block holds when it is repaired."""
+        """Return what a block holds when it is repaired; None for nothing, or another value."""
         braces, quotes = (sum(map(block.count, signs)) for signs in ("{[(", "\"'"))
         size = max(len(block), MIN_REPAIRED, OF_BRACE * braces, OF_QUOTES * quotes**2)
         self._work -= REPAIRED * int(size)
@@ -179,13 +176,12 @@ class Blocks:
             return None
         import json_repair  # noqa: PLC0415  slow to import, and seldom needed
 
-        try:
+        with suppress(RecursionError, ValueError):
             value = json_repair.loads(NO_VALUE.sub("null", block))
             value = DECODER.decode(json.dumps(value))  # in which nothing is infinite
-        except (RecursionError, ValueError):
-            return None
-        is_block = isinstance(value, dict if block[0] == "{" else list)
-        return value if is_block else None
+            if isinstance(value, dict if block[0] == "{" else list):
+                return value
+        return None
 
 
 MAX_TIMES = 3
@@ -244,13 +240,12 @@ def respelled(text: str, names: Container[str] = ()) -> str:
         if len(lines) > 1 and all(map(PREFIX.match, lines)):
             text = PREFIX.sub("", text)
     for _ in range(MAX_TIMES):
-        if "&" in text and ENTITY.search(text):
+        if ENTITY.search(text):
             with suppress(ValueError):  # a number with thousands of digits
                 text = html.unescape(text)
-        elif "\\" in text and (escaped := ESCAPED.search(text)):
-            start = escaped.start()
-            inner = ESCAPE.sub(lambda sign: BLANKS.get(sign[1], sign[1]), text[start:])
-            text = text[:start] + inner
+        elif escaped := ESCAPED.search(text):
+            inner = ESCAPE.sub(lambda sign: BLANKS.get(sign[1], sign[1]), text[escaped.start() :])
+            text = text[: escaped.start()] + inner
     if ODD.search(text):
         text = QUOTE.sub(lambda quote: f'{quote[1] or ""}"', text)
         text = SIGN.sub(

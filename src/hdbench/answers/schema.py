@@ -123,10 +123,8 @@ def _at(schema: dict[str, Any], reference: str) -> dict[str, Any]:
     for key in keys:
         node = node.get(key) if isinstance(node, dict) else None
     if start != "#" or not isinstance(node, dict):
-        raise HdbenchError(
-            "$ref {reference!r}: must name an object in the schema: #/$defs/name",
-            reference=reference,
-        )
+        wrong = "$ref {reference!r}: must name an object in the schema: #/$defs/name"
+        raise HdbenchError(wrong, reference=reference)
     return node
 
 

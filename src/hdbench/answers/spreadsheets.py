@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from hdbench.answers.answer import too_many_cells
+from hdbench.answers.answer import too_large
 from hdbench.answers.cells import cell_of
 from hdbench.answers.csv_lines import RawTable, Row
 from hdbench.answers.entries import shown
@@ -56,7 +56,7 @@ class Sheet:
         """
         self.size = max(self.size, number * len(cells))
         if number > MAX_ROWS or self.size > MAX_CELLS:
-            raise too_many_cells(self.place)
+            raise too_large(self.place)
         if any(map(str.strip, cells)):
             self.rows[number] = cells
 
@@ -71,7 +71,7 @@ class Sheet:
             value = dict(enumerate(self.rows.get(first, ()), start=1)).get(column, "")
             covered = range(first + 1, min(last, end) + 1 if value else 0)
             if (merged := merged + len(covered)) > MAX_CELLS:
-                raise too_many_cells(self.place)
+                raise too_large(self.place)
             for cells in filter(None, map(self.rows.get, covered)):
                 cells.extend([""] * (column - len(cells)))
                 cells[column - 1] = value
@@ -97,7 +97,7 @@ def read_workbook(file: Path, name: str) -> RawTable:
         try:
             for sheet in (_excel if _check(file, name) else _open_document)(file, name):
                 if (size := size + sheet.size) > MAX_CELLS:
-                    raise too_many_cells(name)
+                    raise too_large(name)
                 if count := sum(bool(text) for cells in sheet.rows.values() for text in cells):
                     best = best if count <= max(filled.values(), default=0) else sheet
                     filled[sheet.title] = count
@@ -235,7 +235,7 @@ def _cells_of(row: Any, number: int, sheet: Sheet) -> list[str]:
         times = _number(cell, "number-columns-repeated")
         if text := _open_text(cell):
             if column + times > MAX_CELLS:
-                raise too_many_cells(sheet.place)
+                raise too_large(sheet.place)
             cells += [""] * (column - len(cells)) + [text] * times
             if (spanned := _number(cell, "number-rows-spanned")) > 1:
                 sheet.ranges.append((number, number + spanned - 1, column + 1))

@@ -7,7 +7,7 @@ from itertools import chain, count, islice, zip_longest
 from pathlib import Path
 from typing import Any
 
-from hdbench.answers.answer import too_many_cells, too_much_text
+from hdbench.answers.answer import too_large
 from hdbench.answers.cells import NUMBER, cell_of, is_blank, without_decimals
 from hdbench.answers.csv_lines import FIRST_ROWS, RawTable, Row, read_csv
 from hdbench.answers.forms import ZIP, check_kind, head_of, read_whole
@@ -78,7 +78,7 @@ def rows_table(rows: Iterable[tuple[str, Mapping[str, Any]]], name: str) -> Sour
         if len(columns) > MAX_COLUMNS:
             raise _too_wide(place)
         if len(read) * len(columns) > MAX_CELLS:
-            raise too_many_cells(place)
+            raise too_large(place)
     full = [
         (place, [cells.get(index, "") for index in range(len(columns))]) for place, cells in read
     ]
@@ -214,7 +214,7 @@ def _body(width: int, header: Row, rows: Iterable[Row]) -> list[tuple[str, list[
     size = 0
     for _, place, cells in rows:
         if (len(body) + 1) * width > MAX_CELLS:
-            raise too_many_cells(place)
+            raise too_large(place)
         if any(map(str.strip, cells[width:])):
             raise HdbenchError(
                 "{place}: has {count} cells, and the header ({header}) {width}: name every "
@@ -227,7 +227,7 @@ def _body(width: int, header: Row, rows: Iterable[Row]) -> list[tuple[str, list[
             )
         size += sum(map(len, cells))
         if size > MAX_TEXT:
-            raise too_much_text(place)
+            raise too_large(place)
         if any(map(str.strip, cells)):
             body.append((place, cells[:width] + [""] * (width - len(cells))))
     return body

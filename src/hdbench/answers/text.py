@@ -11,7 +11,7 @@ from hdbench.answers.answer import KINDS, STATUSES, Answer, Kind, Status, number
 from hdbench.answers.blocks import respelled
 from hdbench.answers.entries import REASONING
 from hdbench.answers.plain_text import answer_in
-from hdbench.answers.schema import CONFIDENCE, AnswerSchema, is_sure_value
+from hdbench.answers.schema import ANY_TYPE, CONFIDENCE, AnswerSchema, is_sure_value
 from hdbench.common.bounds import (
     MAX_DAMAGED,
     MAX_INNER_DEPTH,
@@ -35,8 +35,6 @@ MAX_PLACEHOLDER = 100
 
 # fmt: off
 SCHEMA_WORDS = frozenset({"$defs", "$ref", "anyOf", "const", "enum", "properties"})
-TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
-
 SAYS = frozenset({
     "tool_calls", "tool_call", "function_call", "arguments", "parameters", "input",
     "choices", "usage", "usageMetadata", "candidates", "finish_reason", "finishReason",
@@ -123,7 +121,7 @@ def is_schema(value: dict[str, Any], schema: AnswerSchema) -> bool:
     inner = [field for field in fields if isinstance(field, dict)]
     if any(not SCHEMA_WORDS.isdisjoint(field) for field in inner):
         return True
-    return len(inner) == len(fields) > 0 and all(field.get("type") in TYPES for field in inner)
+    return len(inner) == len(fields) > 0 and all(field.get("type") in ANY_TYPE for field in inner)
 
 
 def leaves_of(value: dict[str, Any] | list[Any], path: Place = ()) -> Iterator[tuple[Place, Any]]:
@@ -292,11 +290,10 @@ class _Reader:
         """Return the record in a JSON value other than a text."""
         if value is None:
             return Answer(None, "unanswered")
-        schema, named, before = self.schema, value, len(self.kinds)
-        if not schema.keeps_to(value):
-            named = _with_names(value, schema.all_names)
+        schema, before = self.schema, len(self.kinds)
+        named = value if schema.keeps_to(value) else _with_names(value, schema.all_names)
         status: Status = "clean" if named == value else "repaired"
-        if records := self.records(value if status == "clean" else named, level):
+        if records := self.records(named, level):
             return at_least(status, self.one(records))
         is_other = any(kind != "text" for kind in self.kinds[before:])
         # Values of wrong types, or none.

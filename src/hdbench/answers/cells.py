@@ -43,7 +43,6 @@ MAX_PART = 60
 
 NUMBER = re.compile(r"[+-]?[0-9]{1,15}(?:\.[0-9]{0,20})?(?:[eE][+-]?[0-9]{1,2})?")
 _INTEGER = re.compile(r"([+-]?[0-9]{1,15})(?:\.|[.,]00?)?")  # 1.000 may be a thousand
-_WHOLE_FLOAT = re.compile(r"(-?[0-9]{1,15})\.0")
 _ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DAY = re.compile(r"([0-9]{1,2})\. ?([0-9]{1,2})\. ?([0-9]{4})")
 _BOOLEANS = {"true": True, "wahr": True, "false": False, "falsch": False}
@@ -80,21 +79,6 @@ def cell_of(value: Any) -> str:
         return str(value)
     text = json.dumps(value, ensure_ascii=False)
     return f"[ {text[1:]}" if isinstance(value, list) and not _are_texts(value) else text
-
-
-def without_decimals(cells: Sequence[str]) -> list[str]:
-    """Return the cells of a column, whole numbers without the `.0` that pandas writes.
-
-    It does that where numbers are missing; so all of a column's numbers have to end in it.
-
-    Example:
-        >>> without_decimals(["1800.0", "", "1912.0"]), without_decimals(["1.0", "1.1"])
-        (['1800', '', '1912'], ['1.0', '1.1'])
-    """
-    numbers = [_WHOLE_FLOAT.fullmatch(cell) for cell in cells if cell]
-    if not numbers or not all(numbers):
-        return list(cells)
-    return [cell.removesuffix(".0") for cell in cells]
 
 
 def is_blank(cell: str) -> bool:

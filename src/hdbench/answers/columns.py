@@ -8,10 +8,10 @@ from itertools import chain, count
 
 from hdbench.answers.cells import Kind, kind_of, separator_of, value_of
 from hdbench.answers.entries import path_of, shown
-from hdbench.answers.field_paths import FieldPath, likeness
+from hdbench.answers.field_paths import FieldPath, assigned
 from hdbench.answers.ids import form_of_parts, form_without_page, plain_form
 from hdbench.answers.tables import SourceTable
-from hdbench.answers.words import meanings, without_umlauts
+from hdbench.answers.words import meanings, plain, without_umlauts
 from hdbench.errors import HdbenchError, Message, did_you_mean
 
 
@@ -171,17 +171,16 @@ def propose(
         Verfasser False author text
         Erscheinungsjahr False publication.year integer
     """
-    filled = [table.column(index) for index in range(len(table.header))]
     if paths is not None:  # no table fills a list within a list of objects
         paths = [field for field in paths if field.path.count("[].") <= 1]
     chosen = read_choices(table, given, paths)
-    key = key_of(table.header, filled, file_names, chosen)
-    if paths is None:
-        fields = _own_fields(table, filled, chosen, key, kinds or {})
-    else:
-        fields = _fields(table, filled, chosen, key, paths)
+    key = key_of(table, file_names, chosen)
+    if key is not None:
+        chosen.setdefault(key, KEY)
+    own = _own_fields(table, chosen, kinds or {}) if paths is None else {}
+    fields = own or _fields(table, chosen, paths or ())
     columns = []
-    for index, (title, cells) in enumerate(zip(table.header, filled, strict=True)):
+    for index, (title, cells) in enumerate(zip(table.header, table.filled, strict=True)):
         path, kind, _, nullable = fields.get(index, FieldPath("", "text"))
         if kind == "any":
             kind = kind_of(path, cells, divided=not table.has_lists)
@@ -194,18 +193,14 @@ def propose(
 
 
 def _own_fields(
-    table: SourceTable,
-    filled: Sequence[Sequence[str]],
-    chosen: Mapping[int, str],
-    key: int | None,
-    kinds: Mapping[str, Kind],
+    table: SourceTable, chosen: Mapping[int, str], kinds: Mapping[str, Kind]
 ) -> dict[int, FieldPath]:
     """Return the fields of their own that columns make."""
     taken = {path.removesuffix("[]") for path in chosen.values()}
     fields: dict[int, FieldPath] = {}
-    for index, (title, cells) in enumerate(zip(table.header, filled, strict=True)):
+    for index, (title, cells) in enumerate(zip(table.header, table.filled, strict=True)):
         path = chosen.get(index, "")
-        is_id = index == key or title.casefold() in ("id", "file_name")  # which name the item again
+        is_id = title.casefold() in ("id", "file_name")  # which name the item again
         if path in (LEFT_OUT, KEY) or (not path and (is_id or not cells)):
             continue
         kind = kinds.get(title) or kind_of(title, cells, divided=not table.has_lists)
@@ -218,31 +213,22 @@ def _own_fields(
 
 
 def _fields(
-    table: SourceTable,
-    filled: Sequence[Sequence[str]],
-    chosen: Mapping[int, str],
-    key: int | None,
-    paths: Sequence[FieldPath],
+    table: SourceTable, chosen: Mapping[int, str], paths: Sequence[FieldPath]
 ) -> dict[int, FieldPath]:
-    """Return the fields of a benchmark that columns go to, the likest first.
+    """Return the fields of a benchmark that columns go to.
 
-    An object around fields may be one column of JSON.
+    A column of JSON may be an object around fields.
     """
     by_path = {field.path: field for field in paths}
     found = {index: by_path[path] for index, path in chosen.items() if path in by_path}
     outer = {path[: point.start()] for path in by_path for point in re.finditer(r"(\[\])?\.", path)}
-    targets = [*paths, *(FieldPath(path, "json") for path in sorted(outer))]
-    is_json = [bool(cells) and all(value_of(cell, "json") for cell in cells) for cells in filled]
-    likest = sorted(
-        (-score, number, index)
-        for index, title in enumerate(table.header)
-        for number, field in enumerate(targets)
-        if (number < len(paths) or is_json[index]) and (score := likeness(title, field))
-    )
-    for _, number, index in likest:
-        is_free = not (index in found or index in chosen or index == key)
-        if is_free and targets[number] not in found.values():
-            found[index] = targets[number]
+    objects = [FieldPath(path, "json") for path in sorted(outer)]
+    targets = [*(field for field in paths if field not in found.values()), *objects]
+    free = [index for index in range(len(table.header)) if index not in chosen]
+    for place, field in assigned([table.header[index] for index in free], targets).items():
+        cells = table.filled[free[place]]
+        if field not in objects or all(value_of(cell, "json") is not None for cell in cells):
+            found[free[place]] = field
     return found
 
 
@@ -262,33 +248,27 @@ def _field_name(text: str) -> str:
     """Return a heading as the name of a field: `Größe (cm)` is `groesse_cm`; `birthDate` is one."""
     if _NAME.fullmatch(text):
         return text
-    decomposed = unicodedata.normalize("NFKD", without_umlauts(text))
-    letters = "".join(sign for sign in decomposed if not unicodedata.combining(sign))
-    return "_".join(re.findall(r"\w+", unicodedata.normalize("NFC", letters)))
+    words = re.findall(r"[^\W_]+", without_umlauts(text))
+    return unicodedata.normalize("NFC", "_".join(map(plain, words)))
 
 
 ENOUGH = 0.5
 """The share of items or rows that a column must name to be the key."""
 
 
-def key_of(
-    header: Sequence[str],
-    filled: Sequence[Sequence[str]],
-    file_names: Sequence[str],
-    chosen: Mapping[int, str],
-) -> int | None:
+def key_of(table: SourceTable, file_names: Sequence[str], chosen: Mapping[int, str]) -> int | None:
     """Return the column that names the items; None if there is none.
 
     Args:
-        header: the names of the columns.
-        filled: their cells that are not blank.
+        table: the table.
         file_names: the names of the items' files.
         chosen: what was chosen for columns, see `read_choices`: only those without a choice may be
             the key by their name.
 
     Example:
-        >>> header, filled = ["Titel", "Nr."], [["Die Ehe", "Lieder"], ["7", "8"]]
-        >>> key_of(header, filled, ["Scan 0007.jpg", "0007.jpg", "0008.jpg"], {})
+        >>> rows = [("a.csv:2", ["Die Ehe", "7"]), ("a.csv:3", ["Lieder", "8"])]
+        >>> table = SourceTable("a.csv", ["Titel", "Nr."], rows, [])
+        >>> key_of(table, ["Scan 0007.jpg", "0007.jpg", "0008.jpg"], {})
         1
     """
     forms = {
@@ -297,19 +277,20 @@ def key_of(
         for number, name in enumerate(file_names)
     }
     forms.pop("", None)
+    words = list(map(meanings, table.header))
     best = (0, False, 0)
-    for index, title in enumerate(header):
+    for index, filled in enumerate(table.filled):
         if chosen.get(index) == KEY:
             return index
-        cells = set(filled[index]) if chosen.get(index) != LEFT_OUT else set()
+        cells = set(filled) if chosen.get(index) != LEFT_OUT else set()
         found = (forms.get(form(cell)) for cell in cells for form in (plain_form, form_of_parts))
         matched = len(set(found) - {None})
         if matched >= ENOUGH * min(len(cells), len(file_names)):
-            best = max(best, (matched, meanings(title) == ["file"], -index))
+            best = max(best, (matched, words[index] == ["file"], -index))
     if best[0]:
         return -best[2]
+    free = [index for index, cells in enumerate(table.filled) if cells and index not in chosen]
     for word in ("file", "id"):
-        called = [index for index, title in enumerate(header) if meanings(title) == [word]]
-        if free := [index for index in called if index not in chosen and filled[index]]:
-            return max(free, key=lambda column: len(set(filled[column])))
+        if called := [index for index in free if words[index] == [word]]:
+            return max(called, key=lambda index: len(set(table.filled[index])))
     return None

@@ -77,6 +77,7 @@ SAME = 100
 """Likeness of a heading that is a field's path or title; more than one has words."""
 
 
+@lru_cache(maxsize=100_000)
 def likeness(heading: str, field: FieldPath) -> int:
     """Return how like a heading is to a field: 0 if it neither is its name or title nor means it.
 
@@ -104,6 +105,29 @@ def _words(text: str) -> tuple[set[str], list[str]]:
     return spellings(text), meanings(text)
 
 
+def assigned(
+    headings: Sequence[str], fields: Sequence[FieldPath], least: int = 1
+) -> dict[int, FieldPath]:
+    """Return the fields that headings are or mean, each once, by the headings' places.
+
+    Args:
+        headings: headings of columns, or keys.
+        fields: the fields.
+        least: how like a heading must be, see `likeness`.
+    """
+    likest = sorted(
+        (-score, number, index)
+        for index, heading in enumerate(headings)
+        for number, field in enumerate(fields)
+        if (score := likeness(heading, field)) >= least
+    )
+    found: dict[int, FieldPath] = {}
+    for _, number, index in likest:
+        if index not in found and fields[number] not in found.values():
+            found[index] = fields[number]
+    return found
+
+
 class FieldNames:
     """The names that answers may have for the fields of a schema.
 
@@ -123,8 +147,8 @@ class FieldNames:
     """
 
     def __init__(self, schema: AnswerSchema) -> None:
-        self._schema, self._fields = schema, field_paths(schema)
-        self._path_of = lru_cache(maxsize=1000)(self._find)
+        self._schema = schema
+        self._fields = [field for field in field_paths(schema) if "[]." not in field.path]
         self.found: dict[str, str] = {}
 
     def renamed(self, record: dict[str, Any]) -> dict[str, Any]:
@@ -137,22 +161,22 @@ class FieldNames:
         if not names or names.issuperset(record):
             return record
         least = 1 if names.isdisjoint(record) else SAME
-        renamed: dict[str, Any] = {}
-        found: dict[str, str] = {}
+        parts: dict[tuple[str, ...], Any] = {}
         for key, value in record.items():
-            parts: dict[tuple[str, ...], Any] = {(key,): value}
-            if key not in names and isinstance(value, dict) and value:
-                parts = {(key, name): part for name, part in value.items()}
-            for place, part in parts.items():
-                path = None if key in names else self._path_of(" ".join(place), least)
-                to = path.removesuffix("[]").split(".") if path else [key]
-                if path is None or to[0] in record or path in found.values():
-                    put(renamed, place, part)
-                else:
-                    found[".".join(place)] = path
-                    put(renamed, to, part)
-        self.found |= found
-        return renamed if found else record
+            whole: dict[tuple[str, ...], Any] = {(key,): value}
+            inner = value if key not in names and isinstance(value, dict) else {}
+            parts |= {(key, name): part for name, part in inner.items()} or whole
+        others = [place for place in parts if place[0] not in names]
+        taken = tuple(f"{key}{sign}" for key in record for sign in ("[", "."))
+        free = [field for field in self._fields if not f"{field.path}.".startswith(taken)]
+        found = assigned([" ".join(place) for place in others], free, least)
+        paths = {others[index]: field.path for index, field in found.items()}
+        renamed: dict[str, Any] = {}
+        for place, part in parts.items():
+            path = paths[place].removesuffix("[]").split(".") if place in paths else place
+            put(renamed, path, part)
+        self.found |= {".".join(place): path for place, path in paths.items()}
+        return renamed if paths else record
 
     def note(self) -> list[Message]:
         """Return what was taken for which field, in one line, if anything was."""
@@ -163,8 +187,3 @@ class FieldNames:
             for key, path in self.found.items()
         ]
         return [Message("keys of answers read as fields: {columns}", columns=joined(pairs))]
-
-    def _find(self, key: str, least: int) -> str | None:
-        """Return the one field that a key is or means, if it is at least as like as that."""
-        best = max(self._fields, key=lambda field: likeness(key, field))
-        return best.path if likeness(key, best) >= least and "[]." not in best.path else None

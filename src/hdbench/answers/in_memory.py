@@ -3,6 +3,7 @@
 import datetime
 import json
 import math
+import reprlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -60,7 +61,7 @@ def entries(values: Any, *, content: str = "prediction") -> Iterator[Entry]:
             raise HdbenchError(
                 "{value}: give a path, a DataFrame, a Dataset, a list of dictionaries with an id "
                 "or of pairs, or a dictionary of ids and answers",
-                value=_short(value),
+                value=reprlib.repr(value),
             )
 
 
@@ -118,11 +119,6 @@ def _plain(value: Any) -> Any:
         return value
     raise HdbenchError(
         "{value}: a {type} cannot be an answer: leave its column out, or make it text or numbers",
-        value=_short(value),
+        value=reprlib.repr(value),
         type=type(value).__name__,
     )
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:80]}…"  # noqa: PLR2004

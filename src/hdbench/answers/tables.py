@@ -3,27 +3,23 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, count, islice, zip_longest
 from pathlib import Path
 from typing import Any
 
 from hdbench.answers.answer import too_large
-from hdbench.answers.cells import NUMBER, cell_of, is_blank, without_decimals
+from hdbench.answers.cells import NUMBER, cell_of, is_blank
 from hdbench.answers.csv_lines import FIRST_ROWS, RawTable, Row, read_csv
 from hdbench.answers.forms import ZIP, check_kind, head_of, read_whole
 from hdbench.answers.ids import has_ending
 from hdbench.answers.spreadsheets import read_workbook
-from hdbench.answers.words import plain
+from hdbench.answers.words import meanings
 from hdbench.common.bounds import MAX_CELLS, MAX_COLUMNS, MAX_TEXT
 from hdbench.common.files import read_errors
 from hdbench.errors import HdbenchError, Message
 
-TOTALS = frozenset(
-    {"total", "totals", "sum", "summe", "summen", "gesamt", "gesamtsumme", "insgesamt"}
-    | {"zwischensumme", "totaux", "somme", "totale", "somma"}
-)
-"""Words for a total in English, German, French and Italian."""
-
+_WHOLE_FLOAT = re.compile(r"-?[0-9]{1,15}\.0")
 _HEADER_ROWS = re.compile(r"([1-9][0-9]{0,6})(?:-([1-9][0-9]{0,6}))?")
 
 
@@ -50,10 +46,11 @@ class SourceTable:
     has_lists: bool = False
     heading: int = 0
 
-    def column(self, index: int) -> list[str]:
-        """Return the cells of a column that are not blank, without white space around them."""
-        cells = (cells[index].strip() for _, cells in self.rows)
-        return [cell for cell in cells if not is_blank(cell)]
+    @cached_property
+    def filled(self) -> list[list[str]]:
+        """Return the cells of each column that are not blank, without white space around them."""
+        columns = zip(*(map(str.strip, cells) for _, cells in self.rows), strict=True)
+        return [[cell for cell in cells if not is_blank(cell)] for cells in columns]
 
 
 def rows_table(rows: Iterable[tuple[str, Mapping[str, Any]]], name: str) -> SourceTable:
@@ -246,13 +243,24 @@ def is_total(text: str) -> bool:
         >>> [is_total(text) for text in ("Summe:", "TOTAL 1912", "Gesamtausgabe", "")]
         [True, True, False, False]
     """
-    return plain(text.strip().partition(" ")[0]) in TOTALS
+    return meanings(text.strip().partition(" ")[0]) == ["total"]
 
 
 def _without_decimals(rows: list[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:
-    by_column = zip(*(cells for _, cells in rows), strict=True)
-    by_row = zip(*map(without_decimals, by_column), strict=True)
-    return [(place, list(cells)) for (place, _), cells in zip(rows, by_row, strict=True)]
+    """Return the rows, whole numbers without the `.0` that pandas writes.
+
+    It does that where numbers are missing; so all of a column's numbers have to end in it.
+
+    Example:
+        >>> _without_decimals([("", ["1800.0", "1.0"]), ("", ["", "1.1"]), ("", ["1912.0", ""])])
+        [('', ['1800', '1.0']), ('', ['', '1.1']), ('', ['1912', ''])]
+    """
+    for index, column in enumerate(zip(*(cells for _, cells in rows), strict=True)):
+        numbers = list(filter(None, column))
+        if numbers and all(map(_WHOLE_FLOAT.fullmatch, numbers)):
+            for _, cells in rows:
+                cells[index] = cells[index].removesuffix(".0")
+    return rows
 
 
 def _texts(row: Row) -> list[str]:

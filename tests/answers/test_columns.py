@@ -82,8 +82,7 @@ def test_a_librarians_table_goes_into_the_fields_of_the_cards():
     ]
     assert read.notes == [
         "t.csv: columns that are not used: Bearbeiter",
-        "t.csv: Erscheinungsjahr: cells that are no integer, kept as text: 1, the first is "
-        "t.csv:3, column Erscheinungsjahr: '17.9.1912'",
+        "t.csv: cells read as text: 1, the first is t.csv:3, column Erscheinungsjahr: '17.9.1912'",
         "t.csv: cells read as empty: 1, the first is t.csv:3, column Signatur: 'n/a'",
     ]
 
@@ -241,7 +240,7 @@ def test_rows_of_one_item_must_agree():
         {"titel": "A", "persons": [{"name": "Ott"}, {"name": "Wyss"}, {"name": "Huber"}]}
     ]
     made.rows[2][1][1] = "B"
-    assert refusal(made, given=given).startswith("t.csv:4: differs from t.csv:2, another row of")
+    assert refusal(made, given=given).startswith("t.csv:4: differs from t.csv:2, which has")
 
 
 def test_without_lists_of_objects_rows_stay_apart():

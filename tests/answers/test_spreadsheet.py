@@ -115,7 +115,7 @@ def test_blank_rows_and_columns_around_a_table_are_passed_over(file):
     assert read.where(read.runs[None]["2"]) == "answers.xlsx: Sheet, row 9"
 
 
-def test_the_visible_sheet_with_ids_is_read_and_others_are_named(file):
+def test_the_fullest_visible_sheet_is_read_and_others_are_named(file):
     workbook = openpyxl.Workbook()
     workbook.active.title = "About"
     workbook.active.append(["made by", "me"])
@@ -130,8 +130,7 @@ def test_the_visible_sheet_with_ids_is_read_and_others_are_named(file):
     read = open_container(file, None, name="answers.xlsx")
     assert answers(read) == {"1": {"text": "a"}}
     assert read.notes == [
-        "answers.xlsx: only the sheet Answers was read; not read: About (to read another one, hide "
-        "or delete Answers)"
+        "answers.xlsx: Answers: the only sheet that was read: hide or delete it to read About"
     ]
 
 
@@ -362,7 +361,7 @@ def test_a_merged_cell_gives_its_value_to_every_row_it_covers(file):
     titles = [fields["prediction"]["publication"]["title"] for fields in answers(read).values()]
     assert titles == ["Faust", "Faust", "Zoo"]
     assert read.notes[0] == (
-        "answers.xlsx: Sheet: 1 row got the value of the merged cell that covers it"
+        "answers.xlsx: Sheet: rows with the value of a merged cell that covers them: 1"
     )
 
 

@@ -85,7 +85,7 @@ def test_sheet_fills_the_new_items_alone(client, at, folder):
     assert "<h1>2 new items, 1 with a ground truth</h1>" in shown
     assert "without an image, which are left out: 1: c0" in shown
     wrong = send(client, f"{new}/save", **{"column:Titel": "author"})
-    assert alert(wrong).startswith("Titel=author: there is no such field")
+    assert alert(wrong).startswith("Titel=author: &#39;author&#39; does not fit")
     send(client, f"{new}/write")
     assert truths(folder) == before | {"n1": {"titel": "Neu", "jahr": 1950}, "n2": None}
 

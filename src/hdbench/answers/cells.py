@@ -126,6 +126,12 @@ def _is_written_as(cell: str, kind: Kind) -> bool:
     return value is not None and cell_of(value) == written
 
 
+def are_nearly_integers(cells: Sequence[str]) -> bool:
+    """Return whether most cells of a column are whole numbers, but not all."""
+    odd = sum(value_of(cell, "integer") is None for cell in cells)
+    return 0 < 2 * odd < len(cells)
+
+
 def separator_of(name: str, cells: Iterable[str], *, is_list: bool = False) -> str | None:
     """Return what divides the texts in the cells of a column, none of them blank; None if nothing.
 

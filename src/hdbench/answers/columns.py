@@ -57,6 +57,7 @@ class MappedColumn:
 LEFT_OUT, KEY = "-", "id"
 """Choices for a column that is not used, and for the one that names the items."""
 
+_EXAMPLES = ("publication.year", "authors[]", "persons[].name")
 _PATH = re.compile(r"[^.\[\]\s][^.\[\]]*(?:\[\])?(?:\.[^.\[\]\s][^.\[\]]*(?:\[\])?){0,9}")
 
 
@@ -77,26 +78,20 @@ def read_choices(
     by_title |= {title: index for index, title in enumerate(table.header)}
     spellings = {field.path.removesuffix("[]"): field.path for field in paths or ()}
     spellings |= {path: path for path in (*spellings.values(), LEFT_OUT, KEY)}
+    fields = list(_EXAMPLES) if paths is None else [field.path for field in paths]
     chosen: dict[int, str] = {}
     for title, path in choices.items():
-        choice = f"{title[:60]}={path[:60]}"
         index = by_title.get(title, by_title.get(title.strip().casefold()))
-        if index is None:
-            raise HdbenchError(
-                "{choice}: {table} has no column of that name: it has {names}{near}",
-                choice=choice,
-                table=table.name,
-                names=shown(table.header),
-                near=did_you_mean(title, table.header),
-            )
         is_own = paths is None and _PATH.fullmatch(path) and path.count("[].") <= 1
-        if path not in spellings and not is_own:
-            examples = ["publication.year", "authors[]", "persons[].name"]
+        if index is None or (path not in spellings and not is_own):
+            wrong, names = (title, table.header) if index is None else (path, fields)
             raise HdbenchError(
-                "{choice}: there is no such field: write it as {names}{near}",
-                choice=choice,
-                names=shown(examples if paths is None else [field.path for field in paths]),
-                near=did_you_mean(path, spellings),
+                "{choice}: {wrong!r} does not fit {table}: write it as {names}{near}",
+                choice=f"{title[:60]}={path[:60]}",
+                wrong=wrong[:60],
+                table=table.name,
+                names=shown(names),
+                near=did_you_mean(wrong, names),
             )
         chosen[index] = spellings.get(path, path)
     return chosen

@@ -3,7 +3,6 @@
 import codecs
 import csv
 import io
-import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -43,9 +42,6 @@ DELIMITERS = ",;\t"
 FIRST_ROWS = 50
 """Number of rows by which the delimiter and the header are recognized."""
 
-SEPARATOR = re.compile("sep=([,;\t|])[\r\n]")
-"""The first line with which a CSV file tells Excel its delimiter."""
-
 csv.field_size_limit(MAX_CELL)  # a model's answer can be longer than what Python allows
 
 
@@ -71,15 +67,6 @@ def decode_or_cp1252(data: bytes, name: str) -> tuple[str, list[str]]:
             with suppress(UnicodeDecodeError):
                 return data.decode("cp1252"), [Message(note, place=name)]
         raise
-
-
-def delimiter_of(text: str) -> str:
-    """Return the delimiter that the text names for Excel, else the one that divides it evenly.
-
-    That is into several cells, as many in as many of the first rows as possible.
-    """
-    match = SEPARATOR.match(text)
-    return match[1] if match else max(DELIMITERS, key=lambda sign: _evenness(text, sign))
 
 
 def _evenness(text: str, delimiter: str) -> tuple[int, int]:
@@ -111,7 +98,7 @@ def lines(text: str, delimiter: str, name: str) -> Iterator[Row]:
     begin = 1
     try:
         for cells in reader:
-            if cells and not (begin == 1 and cells == ["sep=", ""]):
+            if cells and cells != ["sep=", ""]:  # by which Excel is told the delimiter
                 yield Row(begin, f"{name}:{begin}", [*map(as_it_was, cells)])
             begin = reader.line_num + 1
     except csv.Error as error:
@@ -131,4 +118,6 @@ def read_csv(data: bytes, name: str) -> RawTable:
         name: what messages call it.
     """
     text, notes = decode_or_cp1252(data, name)
-    return RawTable(name, lines(text, delimiter_of(text), name), notes)
+    # It divides the text evenly: into several cells, as many in as many rows as possible.
+    delimiter = max(DELIMITERS, key=lambda sign: _evenness(text, sign))
+    return RawTable(name, lines(text, delimiter, name), notes)

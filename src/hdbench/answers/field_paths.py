@@ -77,7 +77,7 @@ SAME = 100
 """Likeness of a heading that is a field's path or title; more than one has words."""
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=10_000)
 def likeness(heading: str, field: FieldPath) -> int:
     """Return how like a heading is to a field: 0 if it neither is its name or title nor means it.
 

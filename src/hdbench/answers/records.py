@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 
 from hdbench.answers.cells import (
     FAULTS,
+    are_nearly_integers,
     is_blank,
     parts_of,
     structured,
     value_of,
 )
 from hdbench.answers.columns import KEY, LEFT_OUT, MappedColumn, propose
+from hdbench.answers.csv_lines import Row
 from hdbench.answers.entries import ABOUT, CONTENTS, IDS, AnswerEntry, Container, about, put, shown
 from hdbench.answers.field_paths import field_paths
 from hdbench.answers.page_text.boxes import Box
@@ -88,15 +90,15 @@ def mapped(table: SourceTable, columns: Sequence[MappedColumn], model: int | Non
         8.jpg None
     """
     key_column = next((column.index for column in columns if column.key), None)
-    reader = _Reader(columns)
-    items: dict[tuple[str, str] | int, list[_Row]] = {}
+    reader = _Reader(table, columns)
+    items: dict[tuple[str | int, str | None], list[Row]] = {}
     for number, (place, texts) in enumerate(table.rows):
         cells = list(map(str.strip, texts))
-        key = "" if key_column is None else cells[key_column]
-        row = _Row(place, cells, None if is_blank(key) else key)
-        item = "" if model is None else cells[model], key
-        items.setdefault(item if row.key and reader.has_lists else number, []).append(row)
-    truths = [Truth(rows[0].place, rows[0].key, reader.record(rows)) for rows in items.values()]
+        key = None if key_column is None or is_blank(cells[key_column]) else cells[key_column]
+        group = "" if model is None else cells[model]
+        item = group if key and reader.has_lists else number, key
+        items.setdefault(item, []).append(Row(number, place, cells))
+    truths = [Truth(rows[0].place, key, reader.record(rows)) for (_, key), rows in items.items()]
     notes = [*table.notes]
     if unused := [each.title for each in columns if each.example and not (each.path or each.key)]:
         notes.append(
@@ -104,15 +106,12 @@ def mapped(table: SourceTable, columns: Sequence[MappedColumn], model: int | Non
                 "{place}: columns that are not used: {names}", place=table.name, names=shown(unused)
             )
         )
-    for (kind, title), (count, first) in reader.odd.items():
-        no = Message(
-            "{column}: cells that are no {kind}, kept as text", column=title, kind=Message(kind)
-        )
+    for (how, _), (count, first) in reader.odd.items():
         notes.append(
             Message(
-                "{place}: {kind}: {count:,}, the first is {first}",
+                "{place}: cells read as {how}: {count:,}, the first is {first}",
                 place=table.name,
-                kind=no if kind else Message("cells read as empty"),
+                how=how,
                 count=count,
                 first=first,
             )
@@ -120,20 +119,12 @@ def mapped(table: SourceTable, columns: Sequence[MappedColumn], model: int | Non
     return Truths(truths, notes)
 
 
-class _Row(NamedTuple):
-    """A row: its place, its cells without white space around them, and what names its item."""
+def _has_value(row: Row, columns: Iterable[MappedColumn]) -> bool:
+    return not all(is_blank(row.cells[column.index]) for column in columns)
 
-    place: str
-    cells: list[str]
-    key: str | None
 
-    def place_of(self, column: MappedColumn) -> Message:
-        """Return what messages call a cell."""
-        return Message("{place}, column {column}", place=self.place, column=column.title)
-
-    def has_value(self, columns: Iterable[MappedColumn]) -> bool:
-        """Return whether a cell in these columns is not blank."""
-        return not all(is_blank(self.cells[column.index]) for column in columns)
+def _place_of(row: Row, column: MappedColumn) -> Message:
+    return Message("{place}, column {column}", place=row.place, column=column.title)
 
 
 class _Reader:
@@ -141,11 +132,10 @@ class _Reader:
 
     Attributes:
         has_lists: whether columns are fields of the objects in a list.
-        odd: the kind that cells of a column are not, empty if they are read as empty → how many,
-            and the first.
+        odd: how cells are read, and the column's title if as text → how many, and the first.
     """
 
-    def __init__(self, columns: Sequence[MappedColumn]) -> None:
+    def __init__(self, table: SourceTable, columns: Sequence[MappedColumn]) -> None:
         self._used = [column for column in columns if column.path]
         # The path of a list of objects, empty for the record itself → the columns in it.
         self._fields: dict[str, list[MappedColumn]] = {}
@@ -153,77 +143,80 @@ class _Reader:
             around = str(column.path).rpartition("[].")[0]
             self._fields.setdefault(around, []).append(column)
         self.has_lists = any(self._fields)
-        self.odd: dict[tuple[str, str], tuple[int, str]] = {}
+        texts = [column.index for column in self._used if column.kind == "text"]
+        self._nearly = {index for index in texts if are_nearly_integers(table.filled[index])}
+        self.odd: dict[tuple[Message, str], tuple[int, str]] = {}
 
-    def record(self, rows: Sequence[_Row]) -> dict[str, Any] | None:
+    def record(self, rows: Sequence[Row]) -> dict[str, Any] | None:
         """Return the record in the rows of an item; None if no cell has a value.
 
         Raises:
             HdbenchError: a formula failed, or the rows differ in more than the objects of lists.
         """
-        for row, column in product(rows, self._used):
-            if row.cells[column.index] in FAULTS:
-                raise HdbenchError(
-                    "{place}: holds the error {cell}: enter the value, empty the cell, or leave "
-                    "the column out",
-                    place=row.place_of(column),
-                    cell=row.cells[column.index],
-                )
-        rows = [row for row in rows if row.has_value(self._used)]
+        rows = [row for row in rows if _has_value(row, self._used)]
         if not rows:
             return None
         record: dict[str, Any] = {}
         for around, columns in self._fields.items():
             if around:
-                objects = [self._filled({}, columns, row) for row in rows if row.has_value(columns)]
+                objects = [
+                    self._filled({}, columns, row) for row in rows if _has_value(row, columns)
+                ]
                 put(record, around.split("."), objects)
             else:
                 self._filled(record, columns, _common(columns, rows))
         return record
 
     def _filled(
-        self, record: dict[str, Any], columns: Sequence[MappedColumn], row: _Row
+        self, record: dict[str, Any], columns: Sequence[MappedColumn], row: Row
     ) -> dict[str, Any]:
         """Enter the values of a row's cells; return the record."""
         lists: dict[str, list[Any]] = {}  # which several columns may fill
         for column in columns:
             cell, kind = row.cells[column.index], column.kind
             path = str(column.path).rpartition("[].")[2].removesuffix("[]")
+            if cell in FAULTS:
+                raise HdbenchError(
+                    "{place}: holds the error {cell}: enter the value, empty the cell, or leave "
+                    "the column out",
+                    place=_place_of(row, column),
+                    cell=cell,
+                )
             value: Any = "" if kind == "text" else None
             if kind == "list":
                 value = lists.setdefault(path, [])
                 value += parts_of(cell, column.separator)
-            elif not is_blank(cell) and (value := value_of(cell, kind)) is None:
-                value = cell
-                self._note(kind, row, column)
+            elif not is_blank(cell):
+                found = value_of(cell, "integer" if column.index in self._nearly else kind)
+                value = cell if found is None or kind == "text" else found
+                if found is None:
+                    self._note((Message("text"), column.title), row, column)
             if cell and is_blank(cell):
-                self._note("", row, column)
+                self._note((Message("empty"), ""), row, column)
             if value is not None or column.nullable:
                 put(record, path.split("."), value)
         return record
 
-    def _note(self, kind: str, row: _Row, column: MappedColumn) -> None:
-        key, cell = (kind, column.title if kind else ""), row.cells[column.index][:40]
-        count, first = self.odd.get(key, (0, ""))
-        first = first or Message("{place}: {cell!r}", place=row.place_of(column), cell=cell)
-        self.odd[key] = count + 1, first
+    def _note(self, how: tuple[Message, str], row: Row, column: MappedColumn) -> None:
+        count, first = self.odd.get(how, (0, ""))
+        cell, place = row.cells[column.index][:40], _place_of(row, column)
+        self.odd[how] = count + 1, first or Message("{place}: {cell!r}", place=place, cell=cell)
 
 
-def _common(columns: Iterable[MappedColumn], rows: Sequence[_Row]) -> _Row:
+def _common(columns: Iterable[MappedColumn], rows: Sequence[Row]) -> Row:
     """Return the cells that are said of an item, in one row or in several, as one row."""
     first, *others = rows
-    cells = [*first.cells] if others else first.cells
+    cells = [*first.cells]
     for row, column in product(others, columns):
         cell, other = cells[column.index], row.cells[column.index]
         if is_blank(cell):
             cells[column.index] = other
         elif cell != other and not is_blank(other):
             raise HdbenchError(
-                "{place}: differs from {first}, another row of {key!r}, in more than the objects "
+                "{place}: differs from {first}, which has the same item, in more than the objects "
                 "of its lists: give both the same values",
                 place=row.place,
                 first=first.place,
-                key=str(row.key)[:60],
             )
     return first._replace(cells=cells)
 
@@ -257,9 +250,7 @@ def table_answers(
     key = facts.get("id", facts.get("sha256"))
     if key is None:  # the file's name may be the id
         facts.pop("file_name", None)
-    given = {table.header[index]: LEFT_OUT for index in facts.values()}
-    if key is not None:
-        given[table.header[key]] = KEY
+    given = {table.header[at]: KEY if at == key else LEFT_OUT for at in facts.values()}
     paths = field_paths(schema) if schema else None
     columns = propose(table, paths=paths, file_names=list(ids), given=given)
     keys = [column for column in columns if column.key]

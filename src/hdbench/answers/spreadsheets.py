@@ -114,18 +114,15 @@ def read_workbook(file: Path, name: str) -> RawTable:
     if others := [title for title in filled if title != best.title]:
         notes.append(
             Message(
-                "{place}: only the sheet {title} was read; not read: {names} (to read another one, "
-                "hide or delete {title})",
-                place=name,
-                title=best.title,
+                "{place}: the only sheet that was read: hide or delete it to read {names}",
+                place=best.place,
                 names=shown(others),
             )
         )
     if merged := best.fill_down():
         notes.append(
             Message(
-                "{place}: {count:,} row got the value of the merged cell that covers it",
-                plural="{place}: {count:,} rows got the value of a merged cell that covers them",
+                "{place}: rows with the value of a merged cell that covers them: {count:,}",
                 place=best.place,
                 count=merged,
             )
@@ -247,10 +244,8 @@ def _open_text(cell: Any) -> str:
     kind = cell.get(f"{_OFFICE}value-type")
     if kind in ("float", "currency", "percentage"):
         return cell_of(float(cell.get(f"{_OFFICE}value", "nan")))
-    if kind == "date":
-        return str(cell.get(f"{_OFFICE}date-value", "")).removesuffix("T00:00:00")
-    if kind == "boolean":
-        return str(cell.get(f"{_OFFICE}boolean-value", ""))
+    if kind in ("date", "boolean"):
+        return str(cell.get(f"{_OFFICE}{kind}-value", "")).removesuffix("T00:00:00")
     return "\n".join("".join(part.itertext()) for part in cell.iterchildren(f"{_TEXT}p"))
 
 

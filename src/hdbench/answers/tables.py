@@ -65,20 +65,17 @@ def rows_table(rows: Iterable[tuple[str, Mapping[str, Any]]], name: str) -> Sour
     Raises:
         HdbenchError: the table is too large.
     """
-    columns: dict[str, int] = {}
-    read: list[tuple[str, dict[int, str]]] = []
+    columns: dict[str, None] = {}
+    read: list[tuple[str, dict[str, str]]] = []
     for place, row in rows:
-        cells = {
-            columns.setdefault(key, len(columns)): cell_of(value) for key, value in _flat(row, "")
-        }
+        cells = {key: cell_of(value) for key, value in _flat(row, "")}
+        columns |= dict.fromkeys(cells)
         read.append((place, cells))
         if len(columns) > MAX_COLUMNS:
             raise _too_wide(place)
         if len(read) * len(columns) > MAX_CELLS:
             raise too_large(place)
-    full = [
-        (place, [cells.get(index, "") for index in range(len(columns))]) for place, cells in read
-    ]
+    full = [(place, [cells.get(name, "") for name in columns]) for place, cells in read]
     return SourceTable(name, list(columns), _without_decimals(full), [], has_lists=True)
 
 
@@ -153,7 +150,7 @@ def _find_header(name: str, rows: Sequence[Row]) -> list[Row]:
     above = next(number for number, count in enumerate(filled) if count > several)
     header, *second = rows[above : above + 2]
     texts = [text for text in _texts(header) if text]
-    if any(map(has_ending, texts)) or 2 * sum(map(_is_number, texts)) > len(texts):
+    if any(map(has_ending, texts)) or 2 * sum(map(bool, map(NUMBER.fullmatch, texts))) > len(texts):
         raise HdbenchError(
             "{place}: the first row with several cells has values, not names of columns: name "
             "every column in a row above it, or choose that row with --header-row",
@@ -175,7 +172,7 @@ def _has_brackets(upper: Row, lower: Row) -> bool:
         if groups:
             groups[-1].append("" if name == below else below)
     return any(len(group) > 1 for group in groups) and all(
-        all(group) and not any(map(_is_number, group)) if len(group) > 1 else not group[0]
+        all(group) and not any(map(NUMBER.fullmatch, group)) if len(group) > 1 else not group[0]
         for group in groups
     )
 
@@ -265,10 +262,6 @@ def _without_decimals(rows: list[tuple[str, list[str]]]) -> list[tuple[str, list
 
 def _texts(row: Row) -> list[str]:
     return [" ".join(cell.split()) for cell in row.cells]
-
-
-def _is_number(text: str) -> bool:
-    return NUMBER.fullmatch(text) is not None
 
 
 def _too_wide(place: str) -> HdbenchError:

@@ -217,11 +217,10 @@ class EntryReader:
         Raises:
             HdbenchError: it is something else, or names another id.
         """
-        if value is None:
-            return {"prediction": None}
         if isinstance(value, str):
             return {"text": value}
-        if isinstance(value, list) and self._schema and self._schema.of_objects(value):
+        is_list = isinstance(value, list) and self._schema and self._schema.of_objects(value)
+        if value is None or is_list:
             return {"prediction": value}
         if not isinstance(value, dict):
             raise HdbenchError(

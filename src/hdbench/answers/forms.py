@@ -447,9 +447,8 @@ def _lines(path: Path, name: str) -> Iterator[bytes]:
     columns = [about.schema.column(index) for index in range(len(about.schema.names))]
     groups = [about.row_group(number) for number in range(about.num_row_groups)]
     chunks = [(column, group.column(at)) for group in groups for at, column in enumerate(columns)]
-    width = VALUE // 4
     size = sum(
-        chunk.total_uncompressed_size + chunk.num_values * max(width, column.length)
+        chunk.total_uncompressed_size + chunk.num_values * max(VALUE // 4, column.length)
         for column, chunk in chunks
     )
     check_size(size, MAX_UNPACKED, name)

@@ -1,12 +1,10 @@
 """ALTO, in which libraries, OCR programs and eScriptorium export texts."""
 
 from collections.abc import Iterator
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from hdbench.answers.page_text.boxes import Box, box_around, numbers
-from hdbench.answers.page_text.page import Lines, PageText, Remark, image_name, lines_of
+from hdbench.answers.page_text.page import Lines, PageText, Remark, image_name, regions_of
 from hdbench.common.xml_documents import name_of
 from hdbench.errors import HdbenchError
 
@@ -47,9 +45,6 @@ def _regions(page: "Element", order: dict[str, int], where: str, remark: Remark)
         last = len(order)
         lines.sort(key=lambda pair: min(order.get(str(part.get("ID")), last) for part in pair))
 
-    def text(line: "Element") -> str:
-        return _text(line, where)
-
     size = numbers(page.get("WIDTH"), page.get("HEIGHT"))
 
     def box(line: "Element") -> Box | None:
@@ -57,12 +52,10 @@ def _regions(page: "Element", order: dict[str, int], where: str, remark: Remark)
         left, top, width, height = numbers(*(line.get(name) for name in names))
         return box_around([(left, top), (left + width, top + height)], size)
 
-    for _, pairs in groupby(lines, key=itemgetter(0)):
-        if region := list(lines_of((line for _, line in pairs), text, box, where, remark)):
-            yield region
+    return regions_of(lines, _text, box, where, remark)
 
 
-def _text(line: "Element", where: str) -> str:
+def _text(line: "Element") -> str:
     has_blanks = line.find("{*}SP") is not None
     parts: list[str] = []
     for child in line:
@@ -73,12 +66,8 @@ def _text(line: "Element", where: str) -> str:
             if not "".join(parts).endswith(HYPHENS):
                 parts.append((content or "-").replace(SOFT_HYPHEN, "-"))
         elif name == "String":
-            if content is None:
-                raise HdbenchError(
-                    "{place}:{line}: String without CONTENT", place=where, line=child.sourceline
-                )
             if parts and not has_blanks:
                 parts.append(" ")
-            parts.append(content)
+            parts.append(content or "")
     text = "".join(parts).rstrip()
     return text if has_blanks else text.lstrip()

@@ -2,12 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from hdbench.answers.page_text.boxes import Box, box_around, numbers
-from hdbench.answers.page_text.page import Lines, PageText, Remark, image_name, lines_of
+from hdbench.answers.page_text.page import Lines, PageText, Remark, image_name, regions_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -44,9 +42,7 @@ def _regions(page: "Element", where: str, remark: Remark) -> Iterator[Lines]:
         left, top, right, bottom = _corners(line)
         return box_around([(left, top), (right, bottom)], size)
 
-    for _, pairs in groupby(lines, key=itemgetter(0)):
-        if region := list(lines_of((line for _, line in pairs), _text, box, where, remark)):
-            yield region
+    return regions_of(lines, _text, box, where, remark)
 
 
 def _region(line: "Element", page: "Element") -> "Element":

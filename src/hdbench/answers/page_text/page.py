@@ -1,6 +1,8 @@
 """The text of a page, and what was assumed about it."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from hdbench.answers.page_text.boxes import Box
@@ -47,19 +49,31 @@ class PageText(NamedTuple):
         return [line.box for line in lines for _ in line.text.split("\n")]
 
 
-def lines_of(
-    lines: Iterable["Element"],
+def regions_of(
+    lines: "Iterable[tuple[Element, Element]]",
     read: "Callable[[Element], str]",
     find: "Callable[[Element], Box | None]",
     where: str,
     remark: Remark,
-) -> Iterator[TextLine]:
-    """Yield lines; of one without text it is remarked that it is left out."""
-    for line in lines:
-        if text := read(line):
-            yield TextLine(text, find(line))
-        else:
-            remark(Message("a line without text, left out"), f"{where}:{line.sourceline}")
+) -> Iterator[Lines]:
+    """Yield the lines of each region; of one without text it is remarked that it is left out.
+
+    Args:
+        lines: each with its region before it.
+        read: returns the text of a line.
+        find: returns where a line is.
+        where: what messages call the file.
+        remark: see `Remark`.
+    """
+    for _, group in groupby(lines, key=itemgetter(0)):
+        found: Lines = []
+        for _, line in group:
+            if text := read(line):
+                found.append(TextLine(text, find(line)))
+            else:
+                remark(Message("a line without text, left out"), f"{where}:{line.sourceline}")
+        if found:
+            yield found
 
 
 def image_name(text: str | None) -> str | None:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hdbench.answers.page_text.boxes import Box, box_around, numbers
-from hdbench.answers.page_text.page import Lines, PageText, Remark, TextLine, image_name, lines_of
+from hdbench.answers.page_text.page import Lines, PageText, Remark, TextLine, image_name, regions_of
 from hdbench.common.xml_documents import name_of
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
@@ -43,13 +43,7 @@ def page_xml_pages(root: "Element", where: str, remark: Remark) -> list[PageText
     order = _reading_order(page)
     reader = _Reader(order, page, where, remark)
     regions = _in_order(_regions(page), order)
-    texts = [(region.get("id"), reader.regions(region)) for region in regions]
-    if order:
-        if order.keys() - {region.get("id") for region in page.iter() if _is_region(region)}:
-            remark(Message("the reading order has regions that are not there"), where)
-        if any(lines and name not in order for name, lines in texts):
-            remark(Message("the reading order leaves out regions, which come last"), where)
-    all_lines = [lines for _, found in texts for lines in found]
+    all_lines = [lines for region in regions for lines in reader.regions(region)]
     return [PageText(all_lines, image_name(page.get("imageFilename")))]
 
 
@@ -100,7 +94,9 @@ class _Reader:
         elif direction in _DIRECTIONS and all(map(_points, lines)):
             axis, sign = _DIRECTIONS[direction]
             lines.sort(key=lambda line: sign * _middle([point[axis] for point in _points(line)]))
-        found = list(lines_of(lines, self._line_text, self._box, self._where, self._remark))
+        pairs = [(region, line) for line in lines]
+        read = regions_of(pairs, self._line_text, self._box, self._where, self._remark)
+        found = next(read, [])
         own = [text for text in self._text(region).splitlines() if text.strip()]
         boxes = {line.text.strip(): line.box for line in found}
         is_same = Counter(map(str.strip, own)) == Counter(line.text.strip() for line in found)

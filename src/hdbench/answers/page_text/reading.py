@@ -21,9 +21,6 @@ Reader = Callable[["Element", str, Remark], list[PageText]]
 
 Form = Literal["PAGE XML", "ALTO", "hOCR"]
 
-ENDINGS = (".xml", ".hocr", ".html", ".htm")
-"""Endings of such files."""
-
 HEAD = 2**16
 """Number of bytes within which the outermost element begins."""
 

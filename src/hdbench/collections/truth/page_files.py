@@ -5,7 +5,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from hdbench.answers.page_text.reading import ENDINGS, HEAD, Form, form_of, read_page_text, root_of
+from hdbench.answers.forms import PAGE_ENDINGS
+from hdbench.answers.page_text.reading import HEAD, Form, form_of, read_page_text, root_of
 from hdbench.answers.records import Truth, Truths
 from hdbench.common.bounds import MAX_OUTER, MAX_PAGE_FILES
 from hdbench.common.files import check_name, open_regular, read_errors
@@ -137,7 +138,7 @@ def _files(folder: Path) -> list[Path]:
         files += [
             Path(inner, name)
             for name in names
-            if name.lower().endswith(ENDINGS) and not name.startswith(".")
+            if name.lower().endswith(PAGE_ENDINGS) and not name.startswith(".")
         ]
         if len(files) > MAX_PAGE_FILES:
             raise HdbenchError(

@@ -292,11 +292,9 @@ def about(entry: dict[str, Any]) -> WrittenAnswer:
     fields: WrittenAnswer = {}
     tokens: dict[str, int] = {}
     for counts in (entry.get("tokens"), entry.get("usage"), entry):
-        if isinstance(counts, dict) and not _TOKENS.keys().isdisjoint(counts):
-            for key, name in _TOKENS.items():
-                count = counts.get(key)
-                if type(count) is int and 0 <= count < MAX_NUMBER:
-                    tokens.setdefault(name, count)
+        for key, count in counts.items() if isinstance(counts, dict) else ():
+            if key in _TOKENS and type(count) is int and 0 <= count < MAX_NUMBER:
+                tokens.setdefault(_TOKENS[key], count)
     if tokens:
         fields["tokens"] = tokens
     seconds: Any = entry.get("seconds", entry.get("duration"))

@@ -13,7 +13,6 @@ from hdbench.answers.answer import WrittenAnswer
 from hdbench.answers.entries import AnswerEntry, Container, EntryReader, about, is_empty, shown
 from hdbench.answers.forms import (
     ACCEPTED,
-    DOCUMENT,
     ITEM_ENDINGS,
     OUR_ANSWERS,
     PAGE_ENDINGS,
@@ -25,7 +24,6 @@ from hdbench.answers.forms import (
     head_of,
     is_one_object,
     open_zip,
-    parts_of,
     read_whole,
     stem_of,
     unpack,
@@ -118,12 +116,13 @@ def _opened(source: AnswersSource, closing: ExitStack, *, is_packed: bool = Fals
         )
     if not is_packed:
         path = unpack(path, name, closing)
-    can_be_zip = path == source.path and not is_packed
+    is_packed |= path != source.path
     source, head = source._replace(path=path), head_of(path)
     if not head.strip():
         raise HdbenchError("{place}: no predictions in this file: it is empty", place=name)
-    if can_be_zip and head.startswith(ZIP) and DOCUMENT.isdisjoint(parts_of(path, name)):
-        return _of_folder(open_zip(path, name, closing), source, closing, is_packed=True)
+    is_zip = head.startswith(ZIP) and not is_packed
+    if is_zip and (folder := open_zip(path, name, closing)) is not None:
+        return _of_folder(folder, source, closing, is_packed=True)
     if without_mark(head).startswith((b"{", b"[")):
         return open_json(source)
     return table_answers(table_of(raw_table(path, name, ACCEPTED)), source.schema, source.ids)

@@ -14,7 +14,7 @@ from functools import partial
 from io import BufferedReader, FileIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hdbench.common.bounds import MAX_DIRECTORY, MAX_GROUP, MAX_OUTER, MAX_UNPACKED, MAX_WHOLE
 from hdbench.common.files import check_name, read_errors
@@ -83,7 +83,7 @@ PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 """Byte order marks, with which a UTF-16 file begins."""
 
-DOCUMENT = {"[Content_Types].xml", "META-INF/manifest.xml"}
+_DOCUMENT = {"[Content_Types].xml", "META-INF/manifest.xml"}
 """Parts of office documents, which are ZIPs: of each one has one."""
 
 _WORKBOOK = {"xl/workbook.xml", "META-INF/manifest.xml"}
@@ -261,8 +261,8 @@ class Folder:
         return copy
 
 
-def open_zip(path: Path, name: str, closing: ExitStack) -> Folder:
-    """Return the files in a ZIP until something is closed.
+def open_zip(path: Path, name: str, closing: ExitStack) -> Folder | None:
+    """Return the files in a ZIP until something is closed; None if it is an office document.
 
     Args:
         path: the file.
@@ -274,6 +274,8 @@ def open_zip(path: Path, name: str, closing: ExitStack) -> Folder:
             elsewhere, has the name of another member, or is a symbolic link.
     """
     archive = closing.enter_context(_listed(path, name))
+    if not _DOCUMENT.isdisjoint(archive.namelist()):
+        return None
     size, seen = 0, set[str]()
     for info in archive.infolist():
         is_link = stat.S_ISLNK(info.external_attr >> 16)
@@ -327,7 +329,8 @@ def check_kind(path: Path, name: str, accepted: Message) -> None:
         (_OTHERS[magic] for magic in _OTHERS if start.startswith(magic)), None
     )
     if head.startswith(ZIP):
-        is_workbook = not _WORKBOOK.isdisjoint(parts_of(path, name))
+        with _listed(path, name) as archive:
+            is_workbook = not _WORKBOOK.isdisjoint(archive.namelist())
         kind = None if is_workbook else Message("a ZIP: unpack it, or save a document as .xlsx")
     # Further down, a NUL may come from a model: recorded answers have some.
     elif b"\0" in head[:BINARY] + head.partition(b"\n")[0]:
@@ -336,12 +339,6 @@ def check_kind(path: Path, name: str, accepted: Message) -> None:
         raise HdbenchError(
             "{place}: this is {kind}: {accepted}", place=name, kind=kind, accepted=accepted
         )
-
-
-def parts_of(path: Path, name: str) -> set[str]:
-    """Return the names of the members of a ZIP."""
-    with _listed(path, name) as archive:
-        return set(archive.namelist())
 
 
 @contextmanager
@@ -464,13 +461,13 @@ def _lines(path: Path, name: str) -> Iterator[bytes]:
                     given = parse_json(given) if isinstance(given, str) else given
                 if given is not None:
                     row["prediction"] = given
-                # Some programs write texts as bytes.
-                line = json.dumps(
-                    row,
-                    ensure_ascii=False,
-                    default=lambda each: each.decode() if isinstance(each, bytes) else str(each),
-                )
+                line = json.dumps(row, ensure_ascii=False, default=_as_text)
                 yield f"{line}\n".encode(errors="backslashreplace")
+
+
+def _as_text(value: Any) -> str:
+    """Return a value that JSON does not have as a text, as which some programs write bytes."""
+    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def _size(values: "pa.Array") -> int:

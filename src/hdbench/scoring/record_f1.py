@@ -60,20 +60,6 @@ from hdbench.scoring.text_equality import OtherFormError
 RECORDS = ("records_found", "records_missed", "records_invented")
 
 
-class PreparedRecord(NamedTuple):
-    """A ground truth, taken apart once.
-
-    Attributes:
-        value: the ground truth, as it is compared.
-        record: its fields and lists.
-        rewritten: whether it was not written in canonical form.
-    """
-
-    value: dict[str, Any]
-    record: Record
-    rewritten: bool
-
-
 class _Compared(NamedTuple):
     """A record, or an item of a list, with what became of its fields and the values compared.
 
@@ -216,7 +202,7 @@ class RecordF1(Metric):
             return {self._read.root_list: prediction}
         return prediction
 
-    def prepare(self, reference: dict[str, Any]) -> PreparedRecord:
+    def prepare(self, reference: dict[str, Any]) -> Record:
         """The fields and lists of a ground truth.
 
         Raises:
@@ -226,9 +212,10 @@ class RecordF1(Metric):
         self._read.check_keys(value)
         record = take_apart(value, self._rules)
         record.expect(self._rules)
-        return PreparedRecord(value, record, value is not reference)
+        record.rewritten = value is not reference
+        return record
 
-    def score(self, record: dict[str, Any] | None, prepared: PreparedRecord) -> ItemScore:
+    def score(self, record: dict[str, Any] | None, prepared: Record) -> ItemScore:
         """The counts of one item.
 
         Args:
@@ -250,7 +237,7 @@ class RecordF1(Metric):
             answered = take_apart(record or {}, self._rules)
             compared = [
                 self._compare(pair, unanswered=record is None)
-                for pair in pairs(Pair("", prepared.record, answered), self._rules)
+                for pair in pairs(Pair("", prepared, answered), self._rules)
             ]
         except OtherFormError:
             return self.score(self.canonical(record), prepared)._replace(rewritten=True)
@@ -363,7 +350,7 @@ class RecordF1(Metric):
             fields, alike = compare_fields(references, predictions, self._rules, checks)
         return _Compared(pair, fields, alike, references, predictions, self._rules.has_escaped)
 
-    def _score_by_path(self, record: dict[str, Any], prepared: PreparedRecord) -> ItemScore:
+    def _score_by_path(self, record: dict[str, Any], prepared: Record) -> ItemScore:
         """The counts of one item whose records are compared by path."""
         how = self._read.by_path or ByPath()
         answer = self.canonical(record)
@@ -372,7 +359,7 @@ class RecordF1(Metric):
         )
         number = len(similarities)
         mean = self._total(list(similarities.values())) / number if number else 1.0
-        pair = Pair("", prepared.record, None)
+        pair = Pair("", prepared, None)
         compared = [_Compared(pair, fields, alike, references, predictions, is_escaped=False)]
         statistics = self._statistics(fields, mean, exact=not alike)
         rewritten = prepared.rewritten or answer is not record

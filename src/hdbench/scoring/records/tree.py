@@ -351,9 +351,11 @@ class Record:
         leaves: path → value of each field that is not blank, normalized.
         lists: path → the items of an aligned or ordered list that is not empty.
         checks: in a ground truth, the fields that are not compared as is usual, with how they are.
+        rewritten: of a ground truth, whether it was not written in canonical form.
     """
 
     checks: Mapping[str, Check] = NO_CHECKS
+    rewritten: bool = False
     _canonical: str | None = None
 
     def __init__(self, value: Any, path: Path, index: int = 0) -> None:

@@ -12,7 +12,6 @@ from helpers.run_folders import SPEC
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hdbench.answers.answer import Bounds
 from hdbench.api import score_runs
 from hdbench.errors import HdbenchError
 
@@ -152,17 +151,6 @@ def test_a_line_of_an_item_that_is_not_scored_is_checked_too(tmp_path):
     write(metadata, [*rows[:-1], {"id": "0019", "ground_truth": None}])
     with pytest.raises(HdbenchError, match=r"answers\.jsonl:20: not JSON"):
         score_runs(str(tmp_path / "hdb/cards"), path)
-
-
-def test_the_bound_on_values_is_for_each_model(tmp_path):
-    path = write_cards(tmp_path, 20)
-    lines = [each | {"model": model} for model in "ab" for each in read(path)]
-    models = write(tmp_path / "models.jsonl", lines)
-    cards = str(tmp_path / "hdb/cards")
-    # An answer has one value, its title.
-    assert len(score_runs(cards, models, bounds=Bounds(values=20))) == 2
-    with pytest.raises(HdbenchError, match="have more than 19 fields"):
-        score_runs(cards, models, bounds=Bounds(values=19))
 
 
 @settings(max_examples=15)

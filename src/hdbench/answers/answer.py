@@ -144,18 +144,6 @@ def too_large(place: object) -> HdbenchError:
     )
 
 
-class Bounds(NamedTuple):
-    """Bounds on a file of answers; None stands for no bound.
-
-    Attributes:
-        models: the maximum number of models.
-        values: the maximum number of values in all answers of a model.
-    """
-
-    models: int | None = None
-    values: int | None = None
-
-
 def number_of_values(answer: Any) -> int:
     """Return the number of values in an answer, at any depth; an empty object or list counts as 1.
 

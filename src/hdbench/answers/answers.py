@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any
 
 from hdbench.answers import ReadAs
-from hdbench.answers.answer import Answer, WrittenAnswer, number_of_values
+from hdbench.answers.answer import Answer, WrittenAnswer
 from hdbench.answers.cells import structured
 from hdbench.answers.entries import Container
 from hdbench.answers.field_paths import FieldNames
@@ -48,19 +48,12 @@ class AnswerReader:
     Args:
         schema: what an answer looks like.
         read_as: how the answers are read.
-        most_values: the maximum number of values in all answers; None is any number.
     """
 
-    def __init__(
-        self,
-        schema: AnswerSchema | None,
-        read_as: ReadAs = ReadAs(),
-        most_values: int | None = None,
-    ) -> None:
+    def __init__(self, schema: AnswerSchema | None, read_as: ReadAs = ReadAs()) -> None:
         self._schema = schema or AnswerSchema({})
         self.names = FieldNames(self._schema)
         self.read_as = read_as
-        self._most, self._values = most_values, 0
 
     def answer(self, item_id: str, fields: WrittenAnswer | None) -> Answer:
         """Return the answer to an item; `unanswered` if there is none.
@@ -68,22 +61,10 @@ class AnswerReader:
         Args:
             item_id: the item.
             fields: the answer as its file has it.
-
-        Raises:
-            HdbenchError: the answers so far have more values than allowed.
         """
         if fields is None:
             return Answer(None, "unanswered", id=item_id)
         answer = self._renamed(self._read(fields))
-        if self._most is not None:
-            self._values += number_of_values(answer.prediction)
-            if self._values > self._most:
-                raise HdbenchError(
-                    "{place}: up to here the answers have more than {most:,} fields, too many to "
-                    "show: use hdbench score",
-                    place=item_id,
-                    most=self._most,
-                )
         kept: Mapping[str, Any] = fields
         about = {name: kept[name] for name in KEPT if name in kept}
         return answer._replace(id=item_id, **about)
@@ -171,7 +152,7 @@ class Answers:
             reader: reads it in another way than `reader`.
 
         Raises:
-            HdbenchError: it cannot be loaded, or the answers so far have more values than allowed.
+            HdbenchError: it cannot be loaded.
         """
         key = self.key(item_id)
         written = None if key is None else self._container.load(key)

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from hdbench.answers.answer import Bounds
 from hdbench.answers.answers import Answers
 from hdbench.answers.entries import Container
 from hdbench.answers.files import open_container
@@ -511,7 +510,7 @@ class RunAnswers:
         cls,
         path: Path,
         benchmark: Benchmark,
-        bounds: Bounds = Bounds(),
+        most_models: int | None = None,
         *,
         name: str | None = None,
         own_as_items: bool = False,
@@ -521,14 +520,14 @@ class RunAnswers:
         Args:
             path: a file or folder of answers in any form, or a run folder.
             benchmark: what it answers.
-            bounds: how much is read.
+            most_models: the maximum number of models; None is any number.
             name: what messages call a file of answers; by default its path.
             own_as_items: take own images for the benchmark's items that have the same ids. They
                 may have been asked with the prompt of another benchmark.
 
         Raises:
             HdbenchError: the answers are unusable, are to another benchmark, or have more models
-                than `bounds` allows; no own image has the id of an item.
+                than `most_models`; no own image has the id of an item.
         """
         if is_result(path):
             raise HdbenchError(
@@ -554,13 +553,13 @@ class RunAnswers:
         else:
             container = open_container(path, schema, name=name, ids=benchmark.ids())
         try:
-            if bounds.models is not None and len(container.runs) > bounds.models:
+            if most_models is not None and len(container.runs) > most_models:
                 raise HdbenchError(
                     "{place}: has answers of {models} models, and at most {most} can be shown: "
                     "split the file",
                     place=name or path,
                     models=len(container.runs),
-                    most=bounds.models,
+                    most=most_models,
                 )
             run = cls(benchmark, info, schema, container, place=name or str(path))
             run.notes += part_notes(path)

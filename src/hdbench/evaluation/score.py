@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hdbench.answers import ReadAs
-from hdbench.answers.answer import TEXTS, Answer, Bounds, Kind, Status
+from hdbench.answers.answer import TEXTS, Answer, Kind, Status
 from hdbench.answers.answers import AnswerReader, Answers
 from hdbench.answers.plain_text import plain_text
 from hdbench.answers.schema import AnswerSchema, Violation
@@ -63,7 +63,7 @@ class Settings:
         read_as: how the file is read; under `published`, predictions are always taken as given.
         revision: the revision of the benchmark on the Hub: a tag, branch or commit.
         details: keep what became of every item and field.
-        bounds: how much the file may have.
+        most_models: the maximum number of models in the file; None is any number.
         exchange: changes each record before it is scored; it is given the model, the record and the
             ground truth.
     """
@@ -74,7 +74,7 @@ class Settings:
     read_as: ReadAs = ReadAs()
     revision: str | None = None
     details: bool = False
-    bounds: Bounds = Bounds()
+    most_models: int | None = None
     exchange: Exchange | None = field(default=None, compare=False)
 
 
@@ -116,14 +116,14 @@ def score_loaded(
 ) -> list[dict[str | None, Result]]:
     """Do the same as `score_under`, with a benchmark that is loaded already."""
     rules = [_rules(loaded, each) for each in settings]
-    path, bounds = Path(predictions), settings[0].bounds
+    path, most = Path(predictions), settings[0].most_models
     results: list[dict[str | None, Result]] = [{} for _ in settings]
-    opened = RunAnswers.opened(path, loaded, bounds, name=name, own_as_items=True)
+    opened = RunAnswers.opened(path, loaded, most, name=name, own_as_items=True)
     with opened as run:
         _check_run(path, run)
         answers = ScoredFile(path=name or str(predictions), sha256=answers_sha256(path))
         for model in run.models:
-            for by_model, scored in zip(results, _scored(run, model, rules, bounds), strict=True):
+            for by_model, scored in zip(results, _scored(run, model, rules), strict=True):
                 of_run: dict[str, Any] = {}
                 if (info := run.info) is not None:
                     of_run = {"model": model or info.model, "run": info.for_result()}
@@ -201,14 +201,12 @@ def _check_run(path: Path, run: RunAnswers) -> None:
         )
 
 
-def _scored(
-    run: RunAnswers, model: str | None, rules: Sequence[_Rules], bounds: Bounds
-) -> list[Result]:
+def _scored(run: RunAnswers, model: str | None, rules: Sequence[_Rules]) -> list[Result]:
     """Score one model's answers under all rules, on the items that were asked."""
     answers = run.answers(model)
     answered = sum(1 for _ in run.answered(model))
     schema, strata = run.schema, run.benchmark.strata()
-    readers = {each.read_as: AnswerReader(schema, each.read_as, bounds.values) for each in rules}
+    readers = {each.read_as: AnswerReader(schema, each.read_as) for each in rules}
     scorings = [_Scoring(each, model, answered) for each in rules]
     drafts, items = Counter[Provenance](), 0
     used: dict[str, list[float]] = defaultdict(lambda: [0, 0])  # sum, and of how many answers

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import hdbench.answers.tables  # noqa: F401  loaded once here, and not in each process
-from hdbench.answers.answer import Bounds
 from hdbench.answers.answers import UnknownIdsError
 from hdbench.benchmarks.benchmark import EXAMPLE, Benchmark
 from hdbench.benchmarks.titles import Titles
@@ -61,11 +60,7 @@ class Upload(NamedTuple):
 
     def settings(self, *, details: bool) -> Settings:
         """Return the settings for scoring it, within the limits of a Space."""
-        return Settings(
-            self.protocol,
-            details=details,
-            bounds=Bounds(models=MAX_RUNS, values=MAX_FIELDS),
-        )
+        return Settings(self.protocol, details=details, most_models=MAX_RUNS)
 
 
 def _to_nobody(done: int, total: int | None) -> None:

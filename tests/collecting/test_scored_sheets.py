@@ -47,7 +47,7 @@ def test_the_sheet_that_a_benchmark_was_made_from_is_perfect(folder, name, run_h
     assert done.returncode == 0, done.stderr
     result = flat_of(folder / "r.json")
     assert (result["f1_micro"], result["items_perfect"]) == (1.0, 4)
-    assert "Bild → id, Titel → titel, Schlagwörter → schlagwoerter[] (divided by ';')" in (
+    assert "Bild → id, Titel → titel, Schlagwörter → schlagwoerter[] (';')" in (
         " ".join(done.stdout.split())
     )
 

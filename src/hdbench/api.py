@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hdbench.answers import ReadAs
+from hdbench.answers.answer import ReadAs
 from hdbench.answers.in_memory import entries, write_entries
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.benchmarks.in_memory import benchmark_in_memory

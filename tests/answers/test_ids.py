@@ -2,7 +2,7 @@
 
 import pytest
 
-from hdbench.answers.ids import match_ids
+from hdbench.answers.answers import match_ids
 from hdbench.errors import HdbenchError
 
 CARDS = ["00414956", "00415264", "01000000"]

@@ -5,7 +5,7 @@ import json
 import pytest
 from helpers.run_folders import INFO, RIGHT, write_run
 
-from hdbench.answers import ReadAs
+from hdbench.answers.answer import ReadAs
 from hdbench.api import score
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.parts import AmountUsed

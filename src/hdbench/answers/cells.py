@@ -27,9 +27,7 @@ FAULTS = frozenset(
 )
 """Texts that a spreadsheet shows where a formula failed; the last ones are LibreOffice's."""
 
-BLANK = frozenset({"", "-", "–", "—", "n/a", "n. a.", "k. a.", "k.a."}) | {
-    word.casefold() for word in MISSING
-}
+BLANK = frozenset({"", "-", "–", "—", "n/a", "n. a.", "k. a.", "k.a.", "#n/a", "#nv"})
 """Contents of a cell without a value, case-folded: `k. A.` is German for `n/a`."""
 
 SEPARATORS = ("|", ";", "\n", " / ")

@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 
+from hdbench.answers.answers import form_of_parts, form_without_page, plain_form
 from hdbench.answers.cells import Kind, kind_of, separator_of, value_of
 from hdbench.answers.entries import path_of, shown
 from hdbench.answers.field_paths import FieldPath, assigned
-from hdbench.answers.ids import form_of_parts, form_without_page, plain_form
 from hdbench.answers.tables import SourceTable
 from hdbench.answers.words import meanings, plain, without_umlauts
 from hdbench.errors import HdbenchError, Message, did_you_mean

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.answers import plain_form
 from hdbench.answers.entries import AnswerEntry, Container, EntryReader, about, is_empty, shown
 from hdbench.answers.forms import (
     ACCEPTED,
@@ -29,7 +30,6 @@ from hdbench.answers.forms import (
     unpack,
     without_mark,
 )
-from hdbench.answers.ids import plain_form
 from hdbench.answers.page_text.reading import read_page_text
 from hdbench.answers.plain_text import PAGE_BREAK
 from hdbench.answers.records import table_answers

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.answers.answer import too_large
+from hdbench.answers.answers import has_ending
 from hdbench.answers.cells import NUMBER, cell_of, is_blank
 from hdbench.answers.csv_lines import FIRST_ROWS, RawTable, Row, read_csv
 from hdbench.answers.forms import ZIP, check_kind, head_of, read_whole
-from hdbench.answers.ids import has_ending
 from hdbench.answers.spreadsheets import read_workbook
 from hdbench.answers.words import meanings
 from hdbench.common.bounds import MAX_CELLS, MAX_COLUMNS, MAX_TEXT

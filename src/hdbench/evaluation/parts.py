@@ -21,7 +21,7 @@ from pydantic import (
 )
 
 from hdbench.about import __version__
-from hdbench.answers import READING, ReadAs
+from hdbench.answers.answer import READING, ReadAs
 from hdbench.answers.entries import MAX_NUMBER
 from hdbench.benchmarks.agreement import Ceiling
 from hdbench.benchmarks.sample import Sample
@@ -383,7 +383,7 @@ class AnswersRead(ResultPart):
     """The reading of a file of answers, and what it showed.
 
     Attributes:
-        version: the version of the reading rules, `hdbench.answers.READING`.
+        version: the version of the reading rules, `hdbench.answers.answer.READING`.
         strict: see `ReadAs`.
         as_given: see `ReadAs`.
         notes: what to know about it, one line each.

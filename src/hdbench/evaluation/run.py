@@ -14,11 +14,10 @@ from typing import Any, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from hdbench.answers.answers import Answers
+from hdbench.answers.answers import Answers, match_ids
 from hdbench.answers.entries import Container
 from hdbench.answers.files import open_container
 from hdbench.answers.forms import ENDINGS, OUR_ANSWERS, RUN_FILE, Folder, is_one_object
-from hdbench.answers.ids import match_ids
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.common.bounds import MAX_RUN_INFO

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from hdbench.answers.answers import match_ids
 from hdbench.answers.forms import RUN_FILE
-from hdbench.answers.ids import match_ids
 from hdbench.benchmarks.benchmark import NoBenchmarkError, load_benchmark
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError

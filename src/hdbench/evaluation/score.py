@@ -9,8 +9,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.answers import ReadAs
-from hdbench.answers.answer import TEXTS, Answer, Kind, Status
+from hdbench.answers.answer import TEXTS, Answer, Kind, ReadAs, Status
 from hdbench.answers.answers import AnswerReader, Answers
 from hdbench.answers.plain_text import plain_text
 from hdbench.answers.schema import AnswerSchema, Violation

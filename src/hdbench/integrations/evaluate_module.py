@@ -10,8 +10,7 @@ import datasets
 import evaluate
 
 from hdbench.about import __version__, installed_folder
-from hdbench.answers import ReadAs
-from hdbench.answers.answer import WrittenAnswer
+from hdbench.answers.answer import ReadAs, WrittenAnswer
 from hdbench.answers.answers import AnswerReader
 from hdbench.answers.in_memory import as_json
 from hdbench.answers.schema import AnswerSchema

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from hdbench.answers.ids import Matched, has_ending, match_ids, plain_form
+from hdbench.answers.answers import Matched, has_ending, match_ids, plain_form
 from hdbench.answers.records import Truth, Truths
 from hdbench.collections.new.drawing import Draw
 from hdbench.collections.new.media import MediaFiles

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field as Checked
 
 from hdbench.about import __version__
-from hdbench.answers import READING
+from hdbench.answers.answer import READING
 from hdbench.benchmarks.benchmark import SCHEMA, Benchmark
 from hdbench.collections.trust.seals import Sha256
 from hdbench.common.jsonio import parse_file, read_jsonl

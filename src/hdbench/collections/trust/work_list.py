@@ -9,9 +9,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple
 
+from hdbench.answers.answers import match_ids
 from hdbench.answers.cells import FAULTS, MISSING, json_list
 from hdbench.answers.cells import value_of as typed
-from hdbench.answers.ids import match_ids
 from hdbench.answers.tables import read_table
 from hdbench.benchmarks.benchmark import Benchmark, load_benchmark
 from hdbench.collections.trust.fields import schema_with_fields, value_of

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hdbench.answers.ids import match_ids
+from hdbench.answers.answers import match_ids
 from hdbench.benchmarks.spec import AUDITED
 from hdbench.collections.truth.event_files import ChangedError
 from hdbench.collections.truth.events import SETTLED, ValueKey, WorkedValue, list_name, now

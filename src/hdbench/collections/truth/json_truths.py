@@ -5,11 +5,11 @@ import stat
 from pathlib import Path
 from typing import Any
 
+from hdbench.answers.answers import plain_form
 from hdbench.answers.csv_lines import decode_or_cp1252
 from hdbench.answers.entries import nested, shown
 from hdbench.answers.files import objects_in
 from hdbench.answers.forms import JSON_LINES, Folder, check_kind, decode, read_whole, stem_of
-from hdbench.answers.ids import plain_form
 from hdbench.answers.records import Truth, Truths
 from hdbench.answers.tables import SourceTable, rows_table
 from hdbench.common.bounds import MAX_LINE

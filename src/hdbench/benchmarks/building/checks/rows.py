@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from unicodedata import is_normalized
 
-from hdbench.answers.ids import plain_form
+from hdbench.answers.answers import plain_form
 from hdbench.answers.schema import AnswerSchema, parts_of, types_of
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.building.checks.description import Described

@@ -168,6 +168,10 @@ def too_large(place: object) -> HdbenchError:
     )
 
 
+NESTED = frozenset({dict, list})
+"""The types of JSON values that have others in them; `isinstance` takes twice as long."""
+
+
 def number_of_values(answer: Any) -> int:
     """Return the number of values in an answer, at any depth; an empty object or list counts as 1.
 
@@ -175,6 +179,7 @@ def number_of_values(answer: Any) -> int:
         >>> number_of_values({"title": "Stellingen", "pages": [1, 2], "notes": {}})
         4
     """
-    if not isinstance(answer, dict | list):
+    if type(answer) not in NESTED:
         return 1
-    return sum(map(number_of_values, answer.values() if isinstance(answer, dict) else answer)) or 1
+    values = answer.values() if type(answer) is dict else answer
+    return sum([number_of_values(each) if type(each) in NESTED else 1 for each in values]) or 1

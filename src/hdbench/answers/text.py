@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
-from hdbench.answers.answer import KINDS, STATUSES, Answer, Kind, Status, number_of_values
+from hdbench.answers.answer import KINDS, NESTED, STATUSES, Answer, Kind, Status, number_of_values
 from hdbench.answers.blocks import respelled
 from hdbench.answers.entries import REASONING
 from hdbench.answers.plain_text import answer_in
@@ -292,7 +292,7 @@ class _Reader:
             return Answer(None, "unanswered")
         schema, before = self.schema, len(self.kinds)
         named = value if schema.keeps_to(value) else _with_names(value, schema.all_names)
-        status: Status = "clean" if named == value else "repaired"
+        status: Status = "clean" if named is value or named == value else "repaired"
         if records := self.records(named, level):
             return at_least(status, self.one(records))
         is_other = any(kind != "text" for kind in self.kinds[before:])
@@ -359,7 +359,7 @@ class _Reader:
         Args:
             records: at least one, in order.
         """
-        if not self.schema.names:
+        if not self.schema.names or len(records) == 1:
             return records[-1]
         one, *others = records
         name, _ = self.schema.list_of_objects or ("", {})
@@ -418,7 +418,7 @@ def _with_names(value: Any, names: frozenset[str]) -> Any:
     for key, inner in value.items():
         name = key if key in names else unquote(key).replace("\\", "").strip('"* :\u00a0')
         is_meant = name in names and name not in value
-        child = _with_names(inner, names) if isinstance(inner, dict | list) else inner
+        child = _with_names(inner, names) if type(inner) in NESTED else inner
         named[name if is_meant else key] = child
     return named
 

@@ -130,7 +130,7 @@ def test_the_fullest_visible_sheet_is_read_and_others_are_named(file):
     read = open_container(file, None, name="answers.xlsx")
     assert answers(read) == {"1": {"text": "a"}}
     assert read.notes == [
-        "answers.xlsx: Answers: the only sheet that was read: hide or delete it to read About"
+        "answers.xlsx: Answers: only this sheet, the fullest, was read: delete it to read About"
     ]
 
 
@@ -378,7 +378,7 @@ def test_dates_before_1900_are_dates(file):
     sheet["B2"] = 0
     sheet["B2"].number_format = "yyyy-mm-dd"
     workbook.save(file)
-    assert "row 2: the date in column B is not a date" in refusal(file, CARDS)
+    assert "Sheet: no date in B2: enter it as text" in refusal(file, CARDS)
 
 
 OFFICE = "urn:oasis:names:tc:opendocument:xmlns:office:1.0"

@@ -227,17 +227,6 @@ def test_advertisements_stand_one_a_row():
     assert read.where(read.runs[None]["p1"]) == "answers.csv:2"
 
 
-def test_several_texts_for_one_page_are_its_advertisements():
-    read = table("id,text\np1,Zu haben\np1,Verloren\np2,Gefunden\n", PAGES)
-    assert answers(read) == {
-        "p1": {"prediction": {"advertisements": [{"text": "Zu haben"}, {"text": "Verloren"}]}},
-        "p2": {"prediction": {"advertisements": [{"text": "Gefunden"}]}},
-    }
-    assert read.notes == [
-        "answers.csv: read as id → id, text → advertisements[].text",
-    ]
-
-
 def test_one_text_a_page_is_the_answer_of_a_model():
     read = table('id,text\np1,"{""advertisements"": []}"\np2,I see nothing\n', PAGES)
     assert answers(read)["p2"] == {"text": "I see nothing"}

@@ -44,10 +44,8 @@ _INTEGER = re.compile(r"([+-]?[0-9]{1,15})(?:\.|[.,]00?)?")  # 1.000 may be a th
 _ISO = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DAY = re.compile(r"([0-9]{1,2})\. ?([0-9]{1,2})\. ?([0-9]{4})")
 _BOOLEANS = {"true": True, "wahr": True, "false": False, "falsch": False}
-_SPELLINGS = _BOOLEANS | {
-    **dict.fromkeys(("ja", "yes", "oui", "sì", "si"), True),
-    **dict.fromkeys(("nein", "no", "non"), False),
-}
+_SPELLINGS = _BOOLEANS | dict.fromkeys(("ja", "yes", "oui", "sì", "si"), True)
+_SPELLINGS |= dict.fromkeys(("nein", "no", "non"), False)
 
 
 def cell_of(value: Any) -> str:
@@ -69,10 +67,8 @@ def cell_of(value: Any) -> str:
     if isinstance(value, float):
         # A spreadsheet shows no more than 15 digits: 0.3 for the sum of 0.1 and 0.2.
         return str(int(value)) if value.is_integer() else format(value, ".15g")
-    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
-        value = value.date()
     if isinstance(value, datetime.date | datetime.time):
-        return value.isoformat()
+        return value.isoformat().removesuffix("T00:00:00")
     if not isinstance(value, bool | list | dict):
         return str(value)
     text = json.dumps(value, ensure_ascii=False)

@@ -57,7 +57,6 @@ class MappedColumn:
 LEFT_OUT, KEY = "-", "id"
 """Choices for a column that is not used, and for the one that names the items."""
 
-_EXAMPLES = ("publication.year", "authors[]", "persons[].name")
 _PATH = re.compile(r"[^.\[\]\s][^.\[\]]*(?:\[\])?(?:\.[^.\[\]\s][^.\[\]]*(?:\[\])?){0,9}")
 
 
@@ -78,7 +77,7 @@ def read_choices(
     by_title |= {title: index for index, title in enumerate(table.header)}
     spellings = {field.path.removesuffix("[]"): field.path for field in paths or ()}
     spellings |= {path: path for path in (*spellings.values(), LEFT_OUT, KEY)}
-    fields = list(_EXAMPLES) if paths is None else [field.path for field in paths]
+    fields = [field.path for field in paths or ()] or ["year", "authors[]", "persons[].name"]
     chosen: dict[int, str] = {}
     for title, path in choices.items():
         index = by_title.get(title, by_title.get(title.strip().casefold()))

@@ -37,8 +37,6 @@ class RawTable(NamedTuple):
     notes: list[str]
 
 
-DELIMITERS = ",;\t"
-
 FIRST_ROWS = 50
 """Number of rows by which the delimiter and the header are recognized."""
 
@@ -119,5 +117,5 @@ def read_csv(data: bytes, name: str) -> RawTable:
     """
     text, notes = decode_or_cp1252(data, name)
     # It divides the text evenly: into several cells, as many in as many rows as possible.
-    delimiter = max(DELIMITERS, key=lambda sign: _evenness(text, sign))
+    delimiter = max(",;\t", key=lambda sign: _evenness(text, sign))
     return RawTable(name, lines(text, delimiter, name), notes)

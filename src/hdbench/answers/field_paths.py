@@ -180,10 +180,9 @@ class FieldNames:
 
     def note(self) -> list[Message]:
         """Return what was taken for which field, in one line, if anything was."""
-        if not self.found:
-            return []
         pairs = [
             Message("{column} → {becomes}", column=key[:60], becomes=path)
             for key, path in self.found.items()
         ]
-        return [Message("keys of answers read as fields: {columns}", columns=joined(pairs))]
+        note = Message("keys of answers read as fields: {columns}", columns=joined(pairs))
+        return [note] if pairs else []

@@ -213,8 +213,8 @@ def _common(columns: Iterable[MappedColumn], rows: Sequence[Row]) -> Row:
             cells[column.index] = other
         elif cell != other and not is_blank(other):
             raise HdbenchError(
-                "{place}: differs from {first}, which has the same item, in more than the objects "
-                "of its lists: give both the same values",
+                "{place}: rows of one item differ in the objects of lists only: give the other "
+                "columns the values that they have in {first}",
                 place=row.place,
                 first=first.place,
             )
@@ -294,8 +294,7 @@ def table_answers(
 def _facts(table: SourceTable, schema: AnswerSchema | None) -> dict[str, int]:
     """Return the columns that are not fields: the id, and what is about an answer.
 
-    The column `text` is all that a model wrote, unless other fields stand beside it or, where a
-    record lists objects with a text, an item has several rows.
+    The column `text` is all that a model wrote, unless other fields stand beside it.
     """
     names = schema.names if schema else frozenset[str]()
     folded = [title.casefold() for title in table.header]
@@ -311,10 +310,7 @@ def _facts(table: SourceTable, schema: AnswerSchema | None) -> dict[str, int]:
         listed = f"{schema.list_of_objects[0]}." if schema.list_of_objects else ""
         others = {title for title in table.header if title.casefold() not in ABOUT}
         is_beside = any(title in paths or listed + title in paths for title in others)
-        parts = [facts[name] for name in ("id", "model") if name in facts]
-        items = {tuple(cells[index] for index in parts) for _, cells in table.rows}
-        are_several = bool(listed) and "id" in facts and len(items) < len(table.rows)
-        if not paths.isdisjoint(("text", f"{listed}text")) and (is_beside or are_several):
+        if is_beside and not paths.isdisjoint(("text", f"{listed}text")):
             del facts["text"]
     return facts
 

@@ -24,14 +24,13 @@ _DOCUMENT_TYPE = re.compile(b"<!(?:DOCTYPE|ENTITY)")
 _LONGEST = len("<!DOCTYPE")
 
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
-_STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 
 
 @dataclass
 class Sheet:
-    """A visible sheet.
+    """A sheet.
 
     Attributes:
         place: what messages call it.
@@ -79,7 +78,7 @@ class Sheet:
 
 
 def read_workbook(file: Path, name: str) -> RawTable:
-    """Return the visible sheet with the most filled cells.
+    """Return the sheet with the most filled cells, of Excel only of those that are not hidden.
 
     A merged cell gives its value to every row that it covers.
 
@@ -114,7 +113,7 @@ def read_workbook(file: Path, name: str) -> RawTable:
     if others := [title for title in filled if title != best.title]:
         notes.append(
             Message(
-                "{place}: the only sheet that was read: hide or delete it to read {names}",
+                "{place}: only this sheet, the fullest, was read: delete it to read {names}",
                 place=best.place,
                 names=shown(others),
             )
@@ -181,10 +180,7 @@ def _excel(file: Path, name: str) -> Iterator[Sheet]:
 def _value(cell: Any, where: str) -> str:
     if cell.value == datetime.time() and _DATE.search(cell.number_format or ""):
         raise HdbenchError(
-            "{place}, row {number}: the date in column {column} is not a date: enter it as text",
-            place=where,
-            number=cell.row,
-            column=cell.column_letter,
+            "{place}: no date in {cell}: enter it as text", place=where, cell=cell.coordinate
         )
     return as_it_was(cell_of(cell.value))
 
@@ -206,22 +202,16 @@ def _open_document(file: Path, name: str) -> Iterator[Sheet]:
 
     with zipfile.ZipFile(file) as archive, archive.open("content.xml") as source:
         content = etree.parse(source, etree.XMLParser(resolve_entities=False, no_network=True))
-    hidden = {
-        style.get(f"{_STYLE}name")
-        for style in content.iter(f"{_STYLE}style")
-        if any(part.get(f"{_TABLE}display") == "false" for part in style)
-    }
     for table in content.iter(f"{_TABLE}table"):
-        if table.get(f"{_TABLE}style-name") not in hidden:
-            title = table.get(f"{_TABLE}name", "")
-            sheet, number = Sheet(f"{name}: {title}", title), 1
-            for row in table.iter(f"{_TABLE}table-row"):
-                times = _number(row, "number-rows-repeated")
-                if cells := _cells_of(row, number, sheet):  # thousands of others are below a table
-                    for each in range(number, number + times):
-                        sheet.add(each, [*cells])
-                number += times
-            yield sheet
+        title = table.get(f"{_TABLE}name", "")
+        sheet, number = Sheet(f"{name}: {title}", title), 1
+        for row in table.iter(f"{_TABLE}table-row"):
+            times = _number(row, "number-rows-repeated")
+            if cells := _cells_of(row, number, sheet):  # thousands of others are below a table
+                for each in range(number, number + times):
+                    sheet.add(each, [*cells])
+            number += times
+        yield sheet
 
 
 def _cells_of(row: Any, number: int, sheet: Sheet) -> list[str]:

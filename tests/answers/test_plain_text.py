@@ -23,6 +23,7 @@ MARKED = {
     "fence in the text": ("Titel\n\n```\n1 *a* 2\n```\n", "Titel\n\n1 *a* 2\n"),
     "quotation": ("> Ein *Haus*\n> im Dorf", "Ein Haus\nim Dorf"),
     "escape": (r"3 \* 4", "3 * 4"),
+    "no character's number": (f"&#{'9' * 5000};", f"&#{'9' * 5000};"),
     "line ends of Windows": ("# A\r\n\r\nB *c*\r\n", "A\r\n\r\nB c\r\n"),
     "item with emphasis": ("1. Ein *Haus*\n2. Heu", "1. Ein Haus\n2. Heu"),
     "HTML": (

@@ -129,7 +129,7 @@ def make(afternoon, tmp_path):
     expect(page.locator(".raw .heading th")).to_have_text("3")
     afternoon.press(".raw tr:nth-child(1) button")  # the title is no heading
     expect(page.get_by_role("alert")).to_contain_text("ihrer Nummer unten")
-    afternoon.press(".raw tr:nth-child(3) button")
+    afternoon.press(".raw button[value='3']")
     warned = page.locator("ul.warn")
     expect(warned).to_contain_text("O007")
     expect(warned).to_contain_text("0007 gemeint?")  # did they mean it

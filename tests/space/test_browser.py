@@ -15,10 +15,22 @@ pytestmark = pytest.mark.slow
 TABS = ["compare", "run", "leaderboard", "about"]
 
 
+CUT_OFF = ', "note": "' + "a word " * 300
+"""What takes a while to repair."""
+
+
 def long_file(folder, models):
     """Answers of so many models that they are scored for a while."""
     lines = (folder / "hdb/zettelkatalog/example_predictions.jsonl").read_text().splitlines()
-    rows = [json.loads(line) | {"model": f"m{n}"} for n in range(models) for line in lines]
+    rows = [
+        {
+            "id": row["id"],
+            "model": f"m{n}",
+            "text": json.dumps(row.get("prediction"))[:-1] + CUT_OFF,
+        }
+        for n in range(models)
+        for row in map(json.loads, lines)
+    ]
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
@@ -34,8 +46,8 @@ def test_a_reload_at_any_moment_shows_what_has_come_until_then(visit_at, furnish
     upload(page, "long.jsonl", long_file(shown, 40))
     seen = set()
     while page.locator("[data-going]").count():
-        page.reload()
         seen.add(page.locator("#going label, #first h1").first.inner_text().partition(":")[0])
+        page.reload()
     assert len(seen) > 1  # read, and then shown while the report is made
     address = page.url
     assert report(page).locator(".item").count() == 24

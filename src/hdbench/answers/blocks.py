@@ -1,6 +1,5 @@
 """JSON objects and lists in a text, intact, damaged or cut off, with a bound on the work."""
 
-import html
 import json
 import re
 from collections.abc import Callable, Container, Iterator
@@ -9,6 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from hdbench.answers.answer import Status
+from hdbench.answers.plain_text import unescaped
 from hdbench.common.bounds import MAX_BLOCKS, MAX_DAMAGED, MAX_DEPTH, MAX_RESTARTS, MAX_WORK
 from hdbench.common.jsonio import DECODER, FINITE, is_too_deep
 
@@ -241,8 +241,7 @@ def respelled(text: str, names: Container[str] = ()) -> str:
             text = PREFIX.sub("", text)
     for _ in range(MAX_TIMES):
         if ENTITY.search(text):
-            with suppress(ValueError):  # a number with thousands of digits
-                text = html.unescape(text)
+            text = unescaped(text)
         elif escaped := ESCAPED.search(text):
             inner = ESCAPE.sub(lambda sign: BLANKS.get(sign[1], sign[1]), text[escaped.start() :])
             text = text[: escaped.start()] + inner

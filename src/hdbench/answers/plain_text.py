@@ -176,7 +176,7 @@ def plain_text(text: str, *, markdown: bool = True) -> str:
     text = PLACES.sub("", text)
     without_tags = TAGS.sub(_between, text)
     if without_tags != text:
-        text = html.unescape(without_tags).strip("\n")
+        text = unescaped(without_tags).strip("\n")
     return _without_markdown(text) if markdown and len(text) <= MAX_MARKDOWN else text
 
 
@@ -189,11 +189,19 @@ def _between(tags: re.Match[str]) -> str:
     return " " if re.match(rf"\s*</?(?:{CELLS})", tags[0], re.IGNORECASE) else ""
 
 
+def unescaped(text: str) -> str:
+    """Return a text with the signs that HTML's entities stand for."""
+    try:
+        return html.unescape(text)
+    except ValueError:  # a number with thousands of digits
+        return text
+
+
 def _without_markdown(text: str) -> str:
     """Return the text without Markdown's marks; what is in a fence stays as it is."""
     parts = FENCE.split(text)
     for number, part in enumerate(parts[::2]):
-        words = TABLE.sub(_rows, html.unescape(part))
+        words = TABLE.sub(_rows, unescaped(part))
         for mark, kept in MARKS:
             words = mark.sub(kept, words)
         parts[2 * number] = words

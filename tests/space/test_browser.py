@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 TABS = ["compare", "run", "leaderboard", "about"]
 
 
-CUT_OFF = ', "note": "' + "a word " * 300
+CUT_OFF = ', "note": "' + "a word " * 1_500
 """What takes a while to repair."""
 
 

@@ -168,7 +168,7 @@ def test_a_visitor_is_told_how_many_items_are_done(many_cards):
     with serving(APP, cwd=many_cards) as url:
         wait_for_client(url)
         page = brought(
-            url, files=[("long.jsonl", long_file(models=40))], benchmark="cards", lang="de"
+            url, files=[("long.jsonl", long_file(models=50))], benchmark="cards", lang="de"
         )
         told = set()
         while is_going(text := httpx.get(page).text):

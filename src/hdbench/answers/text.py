@@ -104,10 +104,8 @@ def kind_of_object(value: dict[str, Any], schema: AnswerSchema) -> Kind | None:
     """
     if schema.names and is_schema(value, schema):
         return "repeated"
-    if value.get("type") == "error":
-        return "message"
-    is_said = value.keys() <= ENVELOPE and not SAYS.isdisjoint(value)
-    return "message" if is_said and not schema.fit(value) else None
+    is_said = value.keys() <= ENVELOPE and not SAYS.isdisjoint(value) and not schema.fit(value)
+    return "message" if is_said or value.get("type") == "error" else None
 
 
 def is_schema(value: dict[str, Any], schema: AnswerSchema) -> bool:
@@ -291,8 +289,11 @@ class _Reader:
         if value is None:
             return Answer(None, "unanswered")
         schema, before = self.schema, len(self.kinds)
-        named = value if schema.keeps_to(value) else _with_names(value, schema.all_names)
-        status: Status = "clean" if named is value or named == value else "repaired"
+        keeps = schema.keeps_to(value)
+        if keeps and schema.names and isinstance(value, dict) and not is_repeated(value, schema):
+            return Answer(value)
+        named = value if keeps else _with_names(value, schema.all_names)
+        status: Status = "clean" if keeps or named == value else "repaired"
         if records := self.records(named, level):
             return at_least(status, self.one(records))
         is_other = any(kind != "text" for kind in self.kinds[before:])
@@ -327,10 +328,8 @@ class _Reader:
             # Parts of a repeated schema fit by chance: there, the field `type` has a `type` too.
             if kind or (in_schema and not schema.has_required(record)):
                 record, in_schema = None, in_schema or kind == "repeated"
-            elif record is node:
-                whole = whole or schema.completed(node)
-                if whole:
-                    return [Answer(whole, status if whole is node else "repaired")]
+            elif record is node and (whole := whole or schema.completed(record)):
+                return [Answer(whole, status if whole is node else "repaired")]
         record = (record and schema.of_objects(record)) or record
         inner = [
             answer

@@ -156,7 +156,7 @@ def test_a_column_of_anything_is_that_of_json_lines(values):
         (7, "7: give a path, a DataFrame"),
         ({"a": {"title": b"x"}}, "a bytes cannot be an answer"),
         ({}, "there are no answers to score"),
-        ([{"title": "Faust"}], "answers in memory: this is one answer, and has no id"),
+        ([{"title": "Faust"}], "needs a column id"),
         ([{"id": "a", "model": name, "title": "x"} for name in "xy"], "several models answered"),
     ],
 )

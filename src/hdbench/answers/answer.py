@@ -161,7 +161,8 @@ def too_large(place: object) -> HdbenchError:
     """Return the error of a table with over `MAX_CELLS` or more text than `MAX_TEXT`."""
     return HdbenchError(
         "{place}: more than {most:,} cells, rows times columns, or {size} million characters in "
-        "them, where a text that several cells share counts for each: split the table",
+        "them, where a text that several cells share counts for each: delete empty rows and "
+        "columns, or split the table",
         place=place,
         most=MAX_CELLS,
         size=MAX_TEXT >> 20,

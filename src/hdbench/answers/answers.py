@@ -13,7 +13,7 @@ from hdbench.answers.entries import Container
 from hdbench.answers.field_paths import FieldNames
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text, read_value
-from hdbench.errors import HdbenchError, Message
+from hdbench.errors import HdbenchError
 
 _ENDING = re.compile(r"\.(json|txt|jpe?g|png|tiff?|webp|gif|bmp|jp2|pdf|xml|md)$", re.IGNORECASE)
 _FOLDER = re.compile(r"[/\\]")
@@ -56,18 +56,11 @@ def match_ids(file_ids: Iterable[str], item_ids: Iterable[str]) -> Matched:
         >>> match_ids(["Kasten3 0001"], ["Kasten3_0001.jpg"]).ids
         {'Kasten3_0001.jpg': 'Kasten3 0001'}
     """
-    is_item = dict.fromkeys(file_ids, False)
-    unanswered = set[str]()
-    for item in item_ids:
-        if item in is_item:
-            is_item[item] = True
-        else:
-            unanswered.add(item)
-    left = [item_id for item_id, is_exact in is_item.items() if not is_exact]
-    number = len(is_item) - len(left) + len(unanswered)
+    given, items = dict.fromkeys(file_ids), set(item_ids)
+    left = [item_id for item_id in given if item_id not in items]
     by_form: dict[str, list[str]] = defaultdict(list)
     by_parts: dict[str, list[str]] = defaultdict(list)
-    for item in unanswered if left else ():
+    for item in items.difference(given) if left else ():
         by_form[plain_form(item)].append(item)
         by_parts[form_of_parts(item)].append(item)
     by_parts.pop("", None)  # of names without a letter or digit
@@ -93,7 +86,7 @@ def match_ids(file_ids: Iterable[str], item_ids: Iterable[str]) -> Matched:
                 item=item,
             )
     matched = {item: ids[0] for item, ids in fitting.items()}
-    return Matched(matched, unknown, number)
+    return Matched(matched, unknown, len(items))
 
 
 def plain_form(item_id: str) -> str:
@@ -194,16 +187,15 @@ class AnswerReader:
         about = {name: kept[name] for name in KEPT if name in kept}
         return answer._replace(id=item_id, **about)
 
-    @property
-    def renamed_keys(self) -> list[Message]:
-        """A line on the keys that were taken for fields, if there were any."""
-        return self.names.note()
-
     def _read(self, fields: WrittenAnswer) -> Answer:
         text, prediction = fields.get("text") or "", fields.get("prediction")
         if "prediction" in fields:
             if self.read_as.as_given:
-                return _as_given(prediction)
+                if prediction is None:
+                    return Answer(None, "unanswered")
+                if isinstance(prediction, dict):
+                    return Answer(prediction)
+                return Answer(prediction, "unparsable", "other")
             answer = read_value(prediction, self._schema)
             if answer.is_record or not text.strip():
                 return answer
@@ -286,11 +278,3 @@ class Answers:
     def key(self, item_id: str) -> Any:
         """Return the key of the answer to an item in its container; None if there is none."""
         return self._keys.get(self.renamed.get(item_id, item_id))
-
-
-def _as_given(prediction: Any) -> Answer:
-    if prediction is None:
-        return Answer(None, "unanswered")
-    if isinstance(prediction, dict):
-        return Answer(prediction)
-    return Answer(prediction, "unparsable", "other")

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import Any
 
 from hdbench.answers.answer import WrittenAnswer
 from hdbench.answers.schema import AnswerSchema
@@ -118,6 +119,9 @@ class EntryReader:
     Args:
         schema: the form of the benchmark's answers; without it, no key is known to be a field.
 
+    Attributes:
+        fields: the names of the record's fields, and of those of the objects in its one list.
+
     Example:
         >>> year = {"properties": {"year": {"type": "integer"}}}
         >>> reader = EntryReader(AnswerSchema({"properties": {"publication": year}}))
@@ -131,8 +135,8 @@ class EntryReader:
         listed = schema.list_of_objects if schema else None
         inner = listed[1].get("properties", {}) if listed else {}
         # A page's one advertisement may stand without its list.
-        self._fields = self._names | frozenset(inner)
-        self._beside = self._fields - ABOUT
+        self.fields = self._names | frozenset(inner)
+        self._beside = self.fields - ABOUT
 
     def id(self, entry: dict[str, Any], where: str) -> str:
         """Return the id of an entry: its `id`, else its `sha256`; a whole number as its digits.
@@ -154,7 +158,7 @@ class EntryReader:
     def model(self, value: Any) -> str | None:
         """Return the model that an entry names; None if it names none, or that is a field of it."""
         model = value.get("model") if isinstance(value, dict) else None
-        is_field = model and "model" in self._fields and self.said(value) is None
+        is_field = model and "model" in self.fields and self.said(value) is None
         return str(model) if model and not is_field else None
 
     def said(self, value: dict[str, Any]) -> WrittenAnswer | None:
@@ -167,7 +171,7 @@ class EntryReader:
             return batched
         fields = about(value)
         kinds: Any = str | dict
-        if "prediction" in value and "prediction" not in self._fields:
+        if "prediction" in value and "prediction" not in self.fields:
             fields["prediction"], kinds = value["prediction"], str
         key = next((key for key in CONTENTS if isinstance(value.get(key), kinds)), None)
         if key and ("prediction" in fields or self._beside & value.keys() <= {key}):
@@ -191,7 +195,7 @@ class EntryReader:
         if (said := self.said(entry)) is not None:
             return said
         record = {
-            key: value for key, value in entry.items() if key not in ABOUT or key in self._fields
+            key: value for key, value in entry.items() if key not in ABOUT or key in self.fields
         }
         is_blank, fields = is_empty(record), about(entry)
         if not is_blank and not self.is_record(record):
@@ -263,7 +267,7 @@ class EntryReader:
 
     def is_record(self, value: dict[str, Any]) -> bool:
         """Return whether an object has fields of a record."""
-        return any(key in self._fields or key.partition(".")[0] in self._names for key in value)
+        return any(key in self.fields or key.partition(".")[0] in self._names for key in value)
 
 
 def given_id(entry: dict[str, Any]) -> Any:
@@ -369,18 +373,11 @@ def put(record: dict[str, Any], path: Sequence[str], value: Any) -> None:
     record[last] = value
 
 
-class AnswerEntry(NamedTuple):
-    """An answer that is held in memory, and its place."""
-
-    where: str
-    fields: WrittenAnswer
-
-
 class Container:
     """Answers, which are found by id.
 
     Args:
-        load: see below; by default, keys are entries.
+        load: see below; by default, a key is a place and the answer.
         where: see below.
 
     Attributes:
@@ -395,8 +392,8 @@ class Container:
 
     def __init__(
         self,
-        load: Callable[[Any], WrittenAnswer] = lambda key: key.fields,
-        where: Callable[[Any], str] = lambda key: key.where,
+        load: Callable[[Any], WrittenAnswer] = itemgetter(1),
+        where: Callable[[Any], str] = itemgetter(0),
     ) -> None:
         self.runs: dict[str | None, dict[str, Any]] = {}
         self.notes: list[str] = []

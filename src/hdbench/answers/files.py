@@ -11,7 +11,7 @@ from typing import IO, Any, NamedTuple
 
 from hdbench.answers.answer import WrittenAnswer
 from hdbench.answers.answers import plain_form
-from hdbench.answers.entries import AnswerEntry, Container, EntryReader, about, is_empty, shown
+from hdbench.answers.entries import Container, EntryReader, about, is_empty, shown
 from hdbench.answers.forms import (
     ACCEPTED,
     ITEM_ENDINGS,
@@ -63,7 +63,7 @@ class AnswersSource(NamedTuple):
     path: Path
     name: str
     schema: AnswerSchema | None = None
-    ids: Iterable[str] = ()
+    ids: Collection[str] = ()
 
 
 def open_container(
@@ -86,7 +86,7 @@ def open_container(
         HdbenchError: there is nothing, it is something else, or it is unusable; the message says
             where. What is wrong with a line may be said only when its answer is loaded.
     """
-    source = AnswersSource(path, name or str(path), schema, ids)
+    source = AnswersSource(path, name or str(path), schema, list(ids))
     with ExitStack() as closing, read_errors(source.name):
         container = _opened(source, closing)
         closing.callback(container.closing.close)
@@ -118,12 +118,10 @@ def _opened(source: AnswersSource, closing: ExitStack, *, is_packed: bool = Fals
         path = unpack(path, name, closing)
     is_packed |= path != source.path
     source, head = source._replace(path=path), head_of(path)
-    if not head.strip():
-        raise HdbenchError("{place}: no predictions in this file: it is empty", place=name)
     is_zip = head.startswith(ZIP) and not is_packed
     if is_zip and (folder := open_zip(path, name, closing)) is not None:
         return _of_folder(folder, source, closing, is_packed=True)
-    if without_mark(head).startswith((b"{", b"[")):
+    if not head.strip() or without_mark(head).startswith((b"{", b"[")):
         return open_json(source)
     return table_answers(table_of(raw_table(path, name, ACCEPTED)), source.schema, source.ids)
 
@@ -133,7 +131,6 @@ def _of_folder(
 ) -> Container:
     """Return the answers in a folder or ZIP: in one file or its parts, or one per item."""
     folder = folder.within()
-    source = source._replace(ids=list(source.ids))
     forms = set() if OUR_ANSWERS in folder.names else set(map(plain_form, source.ids))
     files = [
         source._replace(path=folder.file(name, closing), name=folder.place(name))
@@ -222,7 +219,7 @@ def open_json(source: AnswersSource) -> Container:
         answers = [(f'{name}: "{key[:100]}"', key, answer) for key, answer in blank.items()]
     for where, item_id, answer in answers:
         fields = reader.answer(answer, item_id, where)
-        container.add(reader.model(answer), item_id, AnswerEntry(where, fields))
+        container.add(reader.model(answer), item_id, (where, fields))
     return container
 
 

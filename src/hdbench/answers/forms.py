@@ -86,15 +86,13 @@ UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _DOCUMENT = {"[Content_Types].xml", "META-INF/manifest.xml"}
 """Parts of office documents, which are ZIPs: of each one has one."""
 
-_WORKBOOK = {"xl/workbook.xml", "META-INF/manifest.xml"}
-"""Parts of the workbooks that are read."""
-
 _OTHERS = {
     b"%PDF": Message("a PDF"),
     b"\xd0\xcf\x11\xe0": Message(
         "an old Excel file (.xls), or one with a password: save it as .xlsx"
     ),
     b"<": Message("an HTML or XML file"),
+    **dict.fromkeys(ZIP, Message("a ZIP: unpack it")),
     **dict.fromkeys((*PACKED, b"PAR1"), Message("packed twice: unpack it once")),
 }
 """Beginnings of files of other types, without leading white space."""
@@ -273,7 +271,7 @@ def open_zip(path: Path, name: str, closing: ExitStack) -> Folder | None:
         HdbenchError: it is damaged, encrypted or too large, or a member has a name that leads
             elsewhere, has the name of another member, or is a symbolic link.
     """
-    archive = closing.enter_context(_listed(path, name))
+    archive = closing.enter_context(listed(path, name))
     if not _DOCUMENT.isdisjoint(archive.namelist()):
         return None
     size, seen = 0, set[str]()
@@ -295,7 +293,7 @@ def open_zip(path: Path, name: str, closing: ExitStack) -> Folder | None:
 
 
 @contextmanager
-def _listed(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
+def listed(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
     """Open a ZIP until the block ends."""
     with _ZipFile(FileIO(path)) as file:
         with unpacking(name):
@@ -328,12 +326,8 @@ def check_kind(path: Path, name: str, accepted: Message) -> None:
     kind: Message | None = next(
         (_OTHERS[magic] for magic in _OTHERS if start.startswith(magic)), None
     )
-    if head.startswith(ZIP):
-        with _listed(path, name) as archive:
-            is_workbook = not _WORKBOOK.isdisjoint(archive.namelist())
-        kind = None if is_workbook else Message("a ZIP: unpack it, or save a document as .xlsx")
     # Further down, a NUL may come from a model: recorded answers have some.
-    elif b"\0" in head[:BINARY] + head.partition(b"\n")[0]:
+    if b"\0" in head[:BINARY] + head.partition(b"\n")[0]:
         kind = kind or Message("no text")
     if kind:
         raise HdbenchError(

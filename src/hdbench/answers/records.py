@@ -15,7 +15,7 @@ from hdbench.answers.cells import (
 )
 from hdbench.answers.columns import KEY, LEFT_OUT, MappedColumn, propose
 from hdbench.answers.csv_lines import Row
-from hdbench.answers.entries import ABOUT, CONTENTS, IDS, AnswerEntry, Container, about, put, shown
+from hdbench.answers.entries import ABOUT, CONTENTS, IDS, Container, EntryReader, about, put, shown
 from hdbench.answers.field_paths import field_paths
 from hdbench.answers.page_text.boxes import Box
 from hdbench.answers.schema import AnswerSchema
@@ -286,7 +286,7 @@ def table_answers(
         elif record is not None or "prediction" in facts or not text:
             answer["prediction"] = record
         model = about_it.get("model", "").strip() or None
-        container.add(model, item_id, AnswerEntry(place, answer))
+        container.add(model, item_id, (place, answer))
     container.notes += truths.notes
     return container
 
@@ -306,11 +306,9 @@ def _facts(table: SourceTable, schema: AnswerSchema | None) -> dict[str, int]:
     if content and not facts.keys() & {"text", "prediction"}:
         facts["text"] = folded.index(content)
     if schema and "text" in facts:
-        paths = {field.path.replace("[]", "") for field in field_paths(schema)}
-        listed = f"{schema.list_of_objects[0]}." if schema.list_of_objects else ""
-        others = {title for title in table.header if title.casefold() not in ABOUT}
-        is_beside = any(title in paths or listed + title in paths for title in others)
-        if is_beside and not paths.isdisjoint(("text", f"{listed}text")):
+        fields = EntryReader(schema).fields
+        others = {title.partition(".")[0] for title in table.header} - ABOUT
+        if "text" in fields and not fields.isdisjoint(others):
             del facts["text"]
     return facts
 

@@ -13,6 +13,7 @@ from hdbench.answers.answer import too_large
 from hdbench.answers.cells import cell_of
 from hdbench.answers.csv_lines import RawTable, Row
 from hdbench.answers.entries import shown
+from hdbench.answers.forms import check_size, listed
 from hdbench.common.bounds import MAX_CELLS, MAX_ROWS, MAX_TAGS, MAX_WORKBOOK
 from hdbench.common.csv_and_excel import as_it_was
 from hdbench.common.extras import needed
@@ -59,6 +60,10 @@ class Sheet:
         if any(map(str.strip, cells)):
             self.rows[number] = cells
 
+    def filled(self) -> int:
+        """Return how many cells have a text."""
+        return sum(bool(text) for cells in self.rows.values() for text in cells)
+
     def fill_down(self) -> int:
         """Give the value of merged cells to the first column of all rows that they cover.
 
@@ -90,27 +95,25 @@ def read_workbook(file: Path, name: str) -> RawTable:
         HdbenchError: it is damaged or too large.
         MissingExtraError: a package of the extra is not installed.
     """
-    filled: dict[str, int] = {}
-    best, size = Sheet(name, ""), 0
+    sheets, size = list[Sheet](), 0
     with read_errors(name):
         try:
             for sheet in (_excel if _check(file, name) else _open_document)(file, name):
                 if (size := size + sheet.size) > MAX_CELLS:
                     raise too_large(name)
-                if count := sum(bool(text) for cells in sheet.rows.values() for text in cells):
-                    best = best if count <= max(filled.values(), default=0) else sheet
-                    filled[sheet.title] = count
+                if sheet.rows:
+                    sheets.append(sheet)
         except HdbenchError:
             raise
         except Exception as error:  # openpyxl raises many kinds of exception for damaged files
             reason = " ".join(str(error).split())[:200]
             raise HdbenchError(
-                "{place}: a damaged workbook ({why}): save it again, or as CSV",
+                "{place}: a damaged workbook or another ZIP ({why}): save it again, or unpack it",
                 place=name,
                 why=reason,
             ) from error
-    notes: list[str] = []
-    if others := [title for title in filled if title != best.title]:
+    best, notes = max(sheets, key=Sheet.filled, default=Sheet(name, "")), list[str]()
+    if others := [sheet.title for sheet in sheets if sheet is not best]:
         notes.append(
             Message(
                 "{place}: only this sheet, the fullest, was read: delete it to read {names}",
@@ -136,23 +139,19 @@ def read_workbook(file: Path, name: str) -> RawTable:
 def _check(file: Path, name: str) -> bool:
     """Return whether it is of Excel, if it is within the bounds."""
     tags, before = 0, b""
-    with zipfile.ZipFile(file) as archive:
+    with listed(file, name) as archive:
         members = archive.infolist()
         # No member gives more than its header says; any may be what a sheet is read from.
-        size = sum(member.file_size for member in members)
-        for member in members if size <= MAX_WORKBOOK else ():
+        check_size(sum(member.file_size for member in members), MAX_WORKBOOK, name)
+        for member in members:
             with archive.open(member) as source:
                 for chunk in iter(partial(source.read, 2**18), b""):
                     tags += chunk.count(b"<")
                     if tags <= MAX_TAGS and _DOCUMENT_TYPE.search(before + chunk):
                         raise HdbenchError("{place}: defines a document type", place=name)
                     before = chunk[-_LONGEST:]
-    if size > MAX_WORKBOOK or tags > MAX_TAGS:
-        raise HdbenchError(
-            "{place}: too large to be read whole: delete empty rows and columns, or save it as "
-            "CSV, in parts",
-            place=name,
-        )
+    if tags > MAX_TAGS:
+        raise too_large(name)
     return any(member.filename.lower().startswith("xl/") for member in members)
 
 

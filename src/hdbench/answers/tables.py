@@ -228,19 +228,17 @@ def _body(width: int, header: Row, rows: Iterable[Row]) -> list[tuple[str, list[
 
 
 def _are_totals(cells: Sequence[str]) -> bool:
-    """Return whether a row has totals: a word for it, and else numbers."""
-    others = [text for text in map(str.strip, cells) if not is_total(text)]
-    return len(others) < len(cells) and not any(map(str.isalpha, "".join(others)))
-
-
-def is_total(text: str) -> bool:
-    """Return whether a cell begins with a word for a total.
+    """Return whether a row has totals: a word for it, and else numbers.
 
     Example:
-        >>> [is_total(text) for text in ("Summe:", "TOTAL 1912", "Gesamtausgabe", "")]
-        [True, True, False, False]
+        >>> _are_totals(["Summe:", "7"]), _are_totals(["TOTAL 1912", ""])
+        (True, True)
+        >>> _are_totals(["Gesamtausgabe", "7"]), _are_totals(["", ""])
+        (False, False)
     """
-    return meanings(text.strip().partition(" ")[0]) == ["total"]
+    texts = map(str.strip, cells)
+    others = [text for text in texts if meanings(text.partition(" ")[0]) != ["total"]]
+    return len(others) < len(cells) and not any(map(str.isalpha, "".join(others)))
 
 
 def _without_decimals(rows: list[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:
@@ -308,7 +306,7 @@ def raw_table(path: Path, name: str | None = None, accepted: Message = ACCEPTED)
     """
     name = name or path.name
     with read_errors(name):
-        check_kind(path, name, accepted)
         if head_of(path).startswith(ZIP):
             return read_workbook(path, name)
+        check_kind(path, name, accepted)
         return read_csv(read_whole(path, name), name)

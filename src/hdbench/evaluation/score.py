@@ -242,7 +242,7 @@ def _scored(run: RunAnswers, model: str | None, rules: Sequence[_Rules]) -> list
     return [
         scoring.result(
             *(run, answers, items, answered, drafts),
-            names=readers[scoring.rules.read_as].renamed_keys,
+            names=readers[scoring.rules.read_as].names.note(),
         ).replaced(usage=usage)
         for scoring in scorings
     ]

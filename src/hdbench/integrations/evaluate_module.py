@@ -179,7 +179,7 @@ def score_by_position(
             answered += 1
     if is_documented:
         shared.check("predictions", answered)
-    read = AnswersRead.model_construct(notes=reader.renamed_keys)
+    read = AnswersRead.model_construct(notes=reader.names.note())
     return collector.result().replaced(reading=read)
 
 

@@ -18,7 +18,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 from hdbench.about import installed_folder
 from hdbench.answers.answer import LOST
 from hdbench.answers.answers import Answers
-from hdbench.answers.entries import AnswerEntry, Container
+from hdbench.answers.entries import Container
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.evaluation.parts import signature
 from hdbench.evaluation.result import Result
@@ -145,7 +145,7 @@ def answer_scorer(benchmark: str, protocol: str = "documented") -> Scorer:
     schema = loaded.answer_schema()
 
     def score_text(item_id: str, position: int, truth: str, text: str) -> Score:
-        entry = AnswerEntry(f"sample {item_id}", {"text": text})
+        entry = (f"sample {item_id}", {"text": text})
         container = Container()
         container.add(None, item_id, entry)
         answers = Answers(container, None, [item_id], loaded.id, schema)

@@ -393,7 +393,7 @@ def _checked(
             written=shown(written),
             expected=shown(sorted(schema.names)),
         )
-    return answers.reader.renamed_keys
+    return answers.reader.names.note()
 
 
 def _pid_file(run: Path) -> Path:

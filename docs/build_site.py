@@ -69,7 +69,16 @@ def write_notebooks(*, with_outputs: bool) -> None:
 
 def write_commands() -> None:
     """Write the reference of the command line, from the commands themselves."""
-    make = ("typer", "hdbench.cli", "utils", "docs", "--name", "hdbench", "--title", "Command line")
+    make = (
+        "typer",
+        "hdbench.cli.app",
+        "utils",
+        "docs",
+        "--name",
+        "hdbench",
+        "--title",
+        "Command line",
+    )
     done = subprocess.run([sys.executable, "-m", *make], check=True, capture_output=True)
     # In the list of commands, what each of them does is cut off after a few words.
     text = re.sub(r"(?m)^\* (`[a-z-]+`): .*\.\.\.$", r"* \1", done.stdout.decode())

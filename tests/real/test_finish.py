@@ -84,14 +84,14 @@ def confirmed(folder, plan):
         }
     for line in (folder / "cards/people/anna.jsonl").read_text().splitlines():
         reading = json.loads(line)
-        fields, name, value = states[reading["item"]], reading["field"], reading["value"]
+        fields, name, value = states[reading["item"]], reading["field"], reading.get("value")
         origin = "checked"
         if reading["stage"] == "control" and letters(value) != letters(fields[name][1]):
             origin = "corrected"
         fields[name] = (origin, value)
     for line in (folder / "cards/people/ben.jsonl").read_text().splitlines():
         worked = json.loads(line)
-        states[worked["item"]][worked["field"]] = ("worked", worked["value"])
+        states[worked["item"]][worked["field"]] = ("worked", worked.get("value"))
     assert all(set(fields) == set(plan["fields"]) for fields in states.values())
     return states
 

@@ -22,13 +22,3 @@ FOLDERS = ("metrics", "dataset_scripts", "spaces")
 def installed_folder(name: Literal["metrics", "dataset_scripts", "spaces"]) -> Path:
     """Return one of these folders: inside an installed package, or beside `src/` in a checkout."""
     return PACKAGE / name if (PACKAGE / name).is_dir() else PACKAGE.parents[1] / name
-
-
-def bare(name: str) -> str:
-    """Return a benchmark's or a metric's name without the namespace.
-
-    Example:
-        >>> bare("hdb/zettelkatalog"), bare("zettelkatalog"), bare("own/zettelkatalog")
-        ('zettelkatalog', 'zettelkatalog', 'own/zettelkatalog')
-    """
-    return name.removeprefix(f"{NAMESPACE}/")

@@ -9,7 +9,8 @@ from helpers.results import result_of
 from hdbench.evaluation.parts import NO_DATASET, ScoredDataset
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import f1
-from hdbench.statistics.bootstrap import bootstrap, figure_interval, tables
+from hdbench.statistics.bootstrap import figure_interval
+from hdbench.statistics.resampling import bootstrap, tables
 
 
 def cards(right, strata=None, sizes=None, fields=11):

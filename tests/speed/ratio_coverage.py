@@ -20,14 +20,10 @@ import numpy as np
 from helpers.results import result_of
 
 from hdbench.scoring import make_metric
-from hdbench.statistics.bootstrap import (
-    bootstrap,
-    difference_interval,
-    figure_interval,
-    intervals,
-    tables,
-)
+from hdbench.statistics.bootstrap import figure_interval, intervals
 from hdbench.statistics.comparison import compare
+from hdbench.statistics.differences import difference_interval
+from hdbench.statistics.resampling import bootstrap, tables
 
 SAMPLES = 400
 RESAMPLES = 300

@@ -19,7 +19,8 @@ from statistics import mean
 import numpy as np
 
 from hdbench.api import score_runs
-from hdbench.statistics.bootstrap import bootstrap, figure_interval, tables
+from hdbench.statistics.bootstrap import figure_interval
+from hdbench.statistics.resampling import bootstrap, tables
 from hdbench.statistics.significance import permutation_test
 
 SIZES = (20, 60, 150)

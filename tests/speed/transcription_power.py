@@ -12,8 +12,9 @@ better or worse by chance (log-normal, 0.4). On some pages, a model fails.
 import numpy as np
 
 from hdbench.scoring import make_metric
-from hdbench.statistics.bootstrap import StatisticsTable, bootstrap, drawn_interval
+from hdbench.statistics.bootstrap import drawn_interval
 from hdbench.statistics.failures import figure_without_failures, pair_verdicts
+from hdbench.statistics.resampling import StatisticsTable, bootstrap
 
 METRIC = make_metric("text_cer")
 FIGURE = figure_without_failures(METRIC, "cer_without_failures")

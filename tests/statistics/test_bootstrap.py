@@ -12,15 +12,9 @@ from scipy import stats
 
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import f1
-from hdbench.statistics.bootstrap import (
-    MIN_ITEMS,
-    Interval,
-    bootstrap,
-    difference_interval,
-    distinct,
-    intervals,
-    tables,
-)
+from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, intervals
+from hdbench.statistics.differences import difference_interval
+from hdbench.statistics.resampling import bootstrap, distinct, tables
 
 COUNTS = st.tuples(*[st.integers(0, 12)] * 3)
 
@@ -219,7 +213,7 @@ def test_memory_bounded_chunks_do_not_change_the_draws(monkeypatch):
     rng = random.Random(1)
     run = cards([(rng.randint(0, 9), rng.randint(0, 4), 2) for _ in range(25)])
     whole = intervals(run, resamples=300)
-    monkeypatch.setattr("hdbench.statistics.bootstrap._CHUNK", 64)
+    monkeypatch.setattr("hdbench.statistics.resampling._CHUNK", 64)
     assert intervals(run, resamples=300).figures["f1_micro"] == whole.figures["f1_micro"]
 
 
@@ -276,7 +270,7 @@ def test_intervals_hold_where_few_items_are_lost():
 def test_rows_sorted_in_parts_are_the_same_as_sorted_at_once(monkeypatch, rows):
     values = np.random.default_rng(1).integers(0, 4, (rows, 3)) / 3
     expected, times = np.unique(values, axis=0, return_counts=True)
-    monkeypatch.setattr("hdbench.statistics.bootstrap._SORTED", 7)
+    monkeypatch.setattr("hdbench.statistics.resampling._SORTED", 7)
     found, counts = distinct(values)
     assert found.tolist() == expected.tolist()
     assert counts.tolist() == times.tolist()

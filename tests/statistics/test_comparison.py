@@ -15,8 +15,8 @@ from hdbench.evaluation.parts import ScoredDataset
 from hdbench.evaluation.score import score_items
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import f1
-from hdbench.statistics.bootstrap import tables
 from hdbench.statistics.comparison import FieldEffect, ItemDifference, compare, compare_runs
+from hdbench.statistics.resampling import tables
 from hdbench.statistics.significance import holm, permutation_test
 
 HEADLINE = {"headline": "f1_micro", "higher_is_better": True}

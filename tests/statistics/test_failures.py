@@ -20,14 +20,14 @@ from hdbench.statistics.bootstrap import (
     METHOD,
     OF_FEWER,
     OF_SHARES,
-    PAIRED,
     intervals,
     share_interval,
-    tables,
     weighted_bounds_of_share,
 )
 from hdbench.statistics.comparison import compare, compare_runs
+from hdbench.statistics.differences import PAIRED
 from hdbench.statistics.ranking import Ranks, rank_models
+from hdbench.statistics.resampling import tables
 from hdbench.statistics.significance import sign_flip_tests
 
 CER = {"headline": "cer", "higher_is_better": False}

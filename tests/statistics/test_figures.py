@@ -10,7 +10,8 @@ from hdbench.scoring import METRICS, make_metric
 from hdbench.scoring.metric import PROTOCOLS
 from hdbench.scoring.sciencemeta_accuracy import FIELDS, IDENTIFIERS, SciencemetaAccuracy
 from hdbench.scoring.zettel_f1 import ZettelF1
-from hdbench.statistics.bootstrap import StatisticsTable, intervals
+from hdbench.statistics.bootstrap import intervals
+from hdbench.statistics.resampling import StatisticsTable
 
 pytestmark = pytest.mark.slow
 

@@ -12,9 +12,10 @@ from hdbench.errors import HdbenchError
 from hdbench.evaluation.parts import ScoredDataset
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import f1
-from hdbench.statistics.bootstrap import bootstrap, intervals, tables
+from hdbench.statistics.bootstrap import intervals
 from hdbench.statistics.comparison import compare
 from hdbench.statistics.ranking import Ranks, rank_models
+from hdbench.statistics.resampling import bootstrap, tables
 
 HEADLINE = {"headline": "f1_micro", "higher_is_better": True}
 

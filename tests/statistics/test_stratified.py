@@ -14,9 +14,10 @@ from hdbench.evaluation.score import score_items
 from hdbench.evaluation.sentences import estimated
 from hdbench.scoring import make_metric
 from hdbench.scoring.metric import f1
-from hdbench.statistics.bootstrap import METHOD, WITHIN_STRATA, bootstrap, tables
+from hdbench.statistics.bootstrap import METHOD, WITHIN_STRATA
 from hdbench.statistics.comparison import compare
 from hdbench.statistics.ranking import rank_models
+from hdbench.statistics.resampling import bootstrap, tables
 
 HEADLINE = {"headline": "f1_micro", "higher_is_better": True}
 

@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from hdbench.about import NAMESPACE, bare, installed_folder
+from hdbench.about import NAMESPACE, installed_folder
 from hdbench.benchmarks.sample import STRATUM, Sample
 from hdbench.common.bounds import MAX_TEXT_FILE
 from hdbench.common.files import is_private
@@ -35,6 +35,16 @@ def recipe_names() -> list[str]:
     """Return the benchmarks that this hdbench can build."""
     own = installed_folder("dataset_scripts")
     return sorted(folder.name for folder in own.iterdir() if (folder / DESCRIPTION).is_file())
+
+
+def bare(name: str) -> str:
+    """Return a benchmark's or a metric's name without the namespace.
+
+    Example:
+        >>> bare("hdb/zettelkatalog"), bare("zettelkatalog"), bare("own/zettelkatalog")
+        ('zettelkatalog', 'zettelkatalog', 'own/zettelkatalog')
+    """
+    return name.removeprefix(f"{NAMESPACE}/")
 
 
 def is_name(text: str) -> bool:

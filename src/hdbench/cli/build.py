@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from hdbench.about import bare
 from hdbench.benchmarks.building.builder import build as build_dataset
 from hdbench.benchmarks.building.builder import build_results, install_spaces
 from hdbench.benchmarks.building.checks.folder import refuse_errors
@@ -15,6 +14,7 @@ from hdbench.benchmarks.building.drafts import write_drafts
 from hdbench.benchmarks.building.metadata import Built
 from hdbench.benchmarks.building.recipe import find_recipe, plain_folder
 from hdbench.benchmarks.model_facts import RESULTS
+from hdbench.benchmarks.spec import bare
 from hdbench.cli.arguments import DEFAULT_OUT
 from hdbench.cli.check import lines_of, warnings_line
 from hdbench.collections.truth.agreement import agreement_of_recipe

@@ -12,8 +12,10 @@ from hdbench.errors import HdbenchError, Message, escaped
 from hdbench.evaluation.parts import WarningText, in_words, message
 from hdbench.evaluation.result import Result
 from hdbench.scoring.metric import judging_figure
-from hdbench.statistics.bootstrap import MIN_ITEMS, Differences, Interval, intervals, tables
+from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, intervals
+from hdbench.statistics.differences import Differences
 from hdbench.statistics.failures import figure_without_failures, on_common_items
+from hdbench.statistics.resampling import tables
 
 MAX_GROUPS = 50
 """Maximum number of groups: a column with more values names items, and does not group them."""

@@ -14,7 +14,7 @@ from hdbench.common.value_text import folded
 from hdbench.errors import HdbenchError
 from hdbench.evaluation.result import Result
 from hdbench.evaluation.score import Settings
-from hdbench.statistics.bootstrap import rate_names
+from hdbench.statistics.resampling import rate_names
 
 METRICS = ("record_f1", "zettel_f1")
 """The metrics whose ground truths have the form of answers, so that values can be exchanged."""

@@ -119,7 +119,7 @@ class Reply:
     """The outcome of one question.
 
     Attributes:
-        text: what the model wrote; None if nothing came back.
+        text: what the model wrote; None without an answer.
         tokens: `input` and `output`, if they were counted.
         seconds: how long it took; in a batch, the batch's time divided by its size.
         finish_reason: why the model stopped, such as `stop` or `length`, if known.

@@ -5,7 +5,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from hdbench.about import __version__, bare
+from hdbench.about import NAMESPACE, __version__
 from hdbench.errors import HdbenchError, Message, did_you_mean
 from hdbench.scoring.metric import PERFECT, Metric
 
@@ -111,7 +111,7 @@ def make_metric(name: str, protocol: str = "documented", /, **options: Any) -> M
         >>> make_metric("zettel_f1", threshold=0.8).options
         {'threshold': 0.8, 'weights': 1}
     """
-    name = bare(name)
+    name = name.removeprefix(f"{NAMESPACE}/")
     if name not in METRICS:
         raise HdbenchError(
             "no metric {name!r}: this hdbench has {choices}{near}",

@@ -11,8 +11,8 @@ from rapidfuzz import fuzz, process
 from hdbench.benchmarks.agreement import Ceiling, FieldAgreement, IntervalEstimate
 from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import Metric
-from hdbench.statistics.bootstrap import (
-    MIN_ITEMS,
+from hdbench.statistics.bootstrap import MIN_ITEMS, figure_interval, why_without
+from hdbench.statistics.resampling import (
     NOTHING,
     Array,
     Counts,
@@ -20,8 +20,6 @@ from hdbench.statistics.bootstrap import (
     bootstrap,
     check_settings,
     chunks,
-    figure_interval,
-    why_without,
 )
 
 MIN_DOUBLE = 10

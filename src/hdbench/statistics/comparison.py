@@ -13,17 +13,8 @@ from hdbench.common.display.words import Dot
 from hdbench.common.extras import needed
 from hdbench.errors import HdbenchError, Message, escaped, joined
 from hdbench.scoring.metric import Figure, figure_of, judging_figure
-from hdbench.statistics.bootstrap import (
-    MIN_ITEMS,
-    PAIRED,
-    Differences,
-    Interval,
-    Scored,
-    StatisticsTable,
-    check_settings,
-    rate_names,
-    tables,
-)
+from hdbench.statistics.bootstrap import MIN_ITEMS, Interval
+from hdbench.statistics.differences import PAIRED, Differences
 from hdbench.statistics.failures import (
     ComparedPair,
     Failures,
@@ -31,6 +22,13 @@ from hdbench.statistics.failures import (
     figure_without_failures,
     on_common_items,
     pair_verdicts,
+)
+from hdbench.statistics.resampling import (
+    Scored,
+    StatisticsTable,
+    check_settings,
+    rate_names,
+    tables,
 )
 from hdbench.statistics.significance import PermutationTest, holm, permutation_test
 

@@ -21,16 +21,9 @@ from itertools import combinations, compress
 import numpy as np
 
 from hdbench.scoring.metric import Figure, Metric, figure_of
-from hdbench.statistics.bootstrap import (
-    MIN_ITEMS,
-    Array,
-    Interval,
-    StatisticsTable,
-    bootstrap,
-    difference_interval,
-    mean_column,
-    share_interval,
-)
+from hdbench.statistics.bootstrap import MIN_ITEMS, Interval, share_interval
+from hdbench.statistics.differences import difference_interval
+from hdbench.statistics.resampling import Array, StatisticsTable, bootstrap, mean_column
 from hdbench.statistics.significance import PermutationTest, holm, sign_flip_tests
 
 

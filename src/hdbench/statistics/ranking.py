@@ -12,17 +12,9 @@ from hdbench.errors import HdbenchError
 from hdbench.scoring.metric import Figure, judging_figure
 from hdbench.statistics.bootstrap import (
     MIN_ITEMS,
-    NOTHING,
-    Array,
     Interval,
-    Scored,
-    StatisticsTable,
-    bootstrap,
-    check_settings,
     drawn_interval,
     item_ranges,
-    rate_names,
-    tables,
     why_without,
 )
 from hdbench.statistics.comparison import check_comparable
@@ -32,6 +24,16 @@ from hdbench.statistics.failures import (
     figure_without_failures,
     on_common_items,
     pair_verdicts,
+)
+from hdbench.statistics.resampling import (
+    NOTHING,
+    Array,
+    Scored,
+    StatisticsTable,
+    bootstrap,
+    check_settings,
+    rate_names,
+    tables,
 )
 
 T = TypeVar("T")

@@ -5,14 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hdbench.statistics.bootstrap import (
-    NOTHING,
-    Array,
-    Counts,
-    StatisticsTable,
-    chunks,
-    distinct,
-)
+from hdbench.statistics.resampling import NOTHING, Array, Counts, StatisticsTable, chunks, distinct
 
 
 class PermutationTest(NamedTuple):

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any, Self
 
-from hdbench.about import bare, installed_folder
+from hdbench.about import installed_folder
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.building.errata import ERRATA, Correction, Errata
 from hdbench.benchmarks.building.metadata import RecipeRow, next_version
@@ -30,6 +30,7 @@ from hdbench.benchmarks.spec import (
     ColumnType,
     HubSource,
     UrlSource,
+    bare,
     read_spec,
     recipe_names,
 )

@@ -58,7 +58,7 @@ class FoundPlan(NamedTuple):
         hash: its hash.
         file: its file.
         out: the folder in which it is applied, which need not exist yet.
-        is_begun: whether applying it has begun.
+        is_begun: whether `trust apply` has started to work through it.
     """
 
     plan: Plan

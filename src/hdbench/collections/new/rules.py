@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hdbench.about import bare, installed_folder
+from hdbench.about import installed_folder
 from hdbench.answers.cells import iso_date
 from hdbench.answers.columns import MappedColumn
 from hdbench.answers.field_paths import field_paths
@@ -14,7 +14,7 @@ from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.words import meanings, plain
 from hdbench.benchmarks.building.checks.values import dotted, is_blank, nodes_of
 from hdbench.benchmarks.building.drafts import transcribed
-from hdbench.benchmarks.spec import BenchmarkSpec, full_name, read_spec, recipe_names
+from hdbench.benchmarks.spec import BenchmarkSpec, bare, full_name, read_spec, recipe_names
 from hdbench.common.files import file_in, text_in
 from hdbench.common.jsonio import parse_file
 from hdbench.errors import HdbenchError, did_you_mean

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, get_args
 
 from pydantic import ValidationError
 
-from hdbench.about import bare
 from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.building.archive import OPEN_LICENCES, UNSTATED, unusable
 from hdbench.benchmarks.building.card import CARD, PLACEHOLDERS, front_matter, translations
@@ -20,7 +19,7 @@ from hdbench.benchmarks.building.checks.problems import (
 )
 from hdbench.benchmarks.building.errata import ERRATA
 from hdbench.benchmarks.markdown import PlaceholderError, fill
-from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, ColumnType
+from hdbench.benchmarks.spec import MEDIA_KEYS, BenchmarkSpec, ColumnType, bare
 from hdbench.common.bounds import MAX_TEXT_FILE
 from hdbench.common.validation import read_yaml, why_unfit
 from hdbench.errors import HdbenchError, Message, nearest, os_reason

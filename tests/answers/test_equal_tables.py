@@ -163,7 +163,7 @@ def read(given, ids, folder):
         path = folder / "in memory.jsonl"
         write_entries(path, entries(given))
     schema = AnswerSchema(SCHEMA)
-    container = open_container(path, schema, ids=ids)
+    container = open_container(path, schema, ids=lambda: ids)
     try:
         answers = Answers(container, None, ids, "b", schema)
         taken = [answers.take(item) for item in ids]

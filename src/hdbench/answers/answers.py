@@ -132,9 +132,6 @@ def form_without_page(item_id: str) -> str:
     return plain_form(page["item"]) if page else ""
 
 
-KEPT = ("text", "markdown", "tokens", "seconds", "error")
-"""What is known of an answer besides what was read from it."""
-
 MOST_IDS = 1_000
 """Maximum number of a file's ids by which its benchmark is recognized."""
 
@@ -182,10 +179,12 @@ class AnswerReader:
         """
         if fields is None:
             return Answer(None, "unanswered", id=item_id)
-        answer = self._renamed(self._read(fields))
-        kept: Mapping[str, Any] = fields
-        about = {name: kept[name] for name in KEPT if name in kept}
-        return answer._replace(id=item_id, **about)
+        read, get = self._renamed(self._read(fields)), fields.get
+        return Answer(
+            *(read.prediction, read.status, read.kind, item_id, get("text")),
+            *(get("markdown", False), get("tokens"), get("seconds"), get("error")),
+            read.confidences,
+        )
 
     def _read(self, fields: WrittenAnswer) -> Answer:
         text, prediction = fields.get("text") or "", fields.get("prediction")

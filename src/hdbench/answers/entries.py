@@ -174,7 +174,7 @@ class EntryReader:
         if "prediction" in value and "prediction" not in self.fields:
             fields["prediction"], kinds = value["prediction"], str
         key = next((key for key in CONTENTS if isinstance(value.get(key), kinds)), None)
-        if key and ("prediction" in fields or self._beside & value.keys() <= {key}):
+        if key and ("prediction" in fields or self._beside.isdisjoint(value.keys() - {key})):
             content = value[key]
             fields |= {"text": content} if isinstance(content, str) else {"prediction": content}
         if value.get("reasoning_content") and is_empty([*map(fields.get, ("prediction", "text"))]):

@@ -3,7 +3,7 @@
 import io
 import re
 import stat
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
@@ -43,10 +43,6 @@ from hdbench.errors import HdbenchError, Message
 MAX_FILE = 2**48
 """Files are smaller than this, so that one number holds the file and the offset in it."""
 
-_PARSED = (b'"model"', b"\\u006", b'"custom_id"')
-"""In a line with one of these, the id at its beginning is not all that is needed: it may name a
-model, perhaps with an escaped letter, or have another id."""
-
 _REQUEST = re.compile(r"request_([^_]+)_(.+)\.json", re.IGNORECASE | re.DOTALL)
 
 
@@ -57,13 +53,14 @@ class AnswersSource(NamedTuple):
         path: the file.
         name: what messages call it.
         schema: the form of the benchmark's answers.
-        ids: the ids of the items, by which a table's column of ids is found if it is not called so.
+        ids: returns the ids of the items, by which a table's column of ids is found if it is not
+            called so.
     """
 
     path: Path
     name: str
     schema: AnswerSchema | None = None
-    ids: Collection[str] = ()
+    ids: Callable[[], Iterable[str]] = tuple
 
 
 def open_container(
@@ -71,7 +68,7 @@ def open_container(
     schema: AnswerSchema | None,
     *,
     name: str | None = None,
-    ids: Iterable[str] = (),
+    ids: Callable[[], Iterable[str]] = tuple,
 ) -> Container:
     """Return the answers in a file or folder, whatever its form.
 
@@ -80,13 +77,14 @@ def open_container(
             compressed with gzip or Zstandard. A folder may hold the parts of a run.
         schema: the form of the benchmark's answers.
         name: what messages call it; by default its path.
-        ids: the ids of the items, by which a table's column of ids is found if it is not called so.
+        ids: returns the ids of the items, by which a table's column of ids is found if it is not
+            called so.
 
     Raises:
         HdbenchError: there is nothing, it is something else, or it is unusable; the message says
             where. What is wrong with a line may be said only when its answer is loaded.
     """
-    source = AnswersSource(path, name or str(path), schema, list(ids))
+    source = AnswersSource(path, name or str(path), schema, ids)
     with ExitStack() as closing, read_errors(source.name):
         container = _opened(source, closing)
         closing.callback(container.closing.close)
@@ -123,7 +121,7 @@ def _opened(source: AnswersSource, closing: ExitStack, *, is_packed: bool = Fals
         return _of_folder(folder, source, closing, is_packed=True)
     if not head.strip() or without_mark(head).startswith((b"{", b"[")):
         return open_json(source)
-    return table_answers(table_of(raw_table(path, name, ACCEPTED)), source.schema, source.ids)
+    return table_answers(table_of(raw_table(path, name, ACCEPTED)), source.schema, source.ids())
 
 
 def _of_folder(
@@ -131,7 +129,7 @@ def _of_folder(
 ) -> Container:
     """Return the answers in a folder or ZIP: in one file or its parts, or one per item."""
     folder = folder.within()
-    forms = set() if OUR_ANSWERS in folder.names else set(map(plain_form, source.ids))
+    forms = set() if OUR_ANSWERS in folder.names else set(map(plain_form, source.ids()))
     files = [
         source._replace(path=folder.file(name, closing), name=folder.place(name))
         for name in answers_files(folder, forms)
@@ -211,7 +209,7 @@ def open_json(source: AnswersSource) -> Container:
     if isinstance(value, list):
         rows = list(objects_in(value, name))
         if reader.are_rows(value):
-            return table_answers(rows_table(rows, name), source.schema, source.ids)
+            return table_answers(rows_table(rows, name), source.schema, source.ids())
         answers = [(where, reader.id(entry, where), entry) for where, entry in rows]
     else:
         # What is empty is so as an empty row of a table is.
@@ -239,13 +237,15 @@ def open_lines(files: Sequence[AnswersSource]) -> Container:
     """
     lines, first = AnswerLines(files), files[0]
     if lines.reader.are_rows(value for _, value in _objects(files)):
-        return table_answers(rows_table(_objects(files), first.name), first.schema, first.ids)
+        return table_answers(rows_table(_objects(files), first.name), first.schema, first.ids())
     container = Container(load=lines.load, where=lines.where)
     container.closing.callback(lines.close)
     for number, file in enumerate(files):
         for line, offset, raw in raw_lines(file.path, name=file.name):
             item_id, model = plain_id(raw), None
-            if not item_id or item_id.isspace() or any(key in raw for key in _PARSED):
+            # The model may have an escaped letter in its key; a batch's line has two ids.
+            may_be_more = b'"model"' in raw or b"\\u006" in raw or b'"custom_id"' in raw
+            if may_be_more or not item_id or item_id.isspace():
                 where = f"{file.name}:{line}"
                 value = parse_line(raw, where, UNIQUE)
                 item_id, model = lines.reader.id(value, where), lines.reader.model(value)

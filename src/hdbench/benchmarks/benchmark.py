@@ -255,9 +255,9 @@ class Benchmark:
         Raises:
             HdbenchError: see `items`.
         """
-        path, seen = self.metadata, set[str]()
-        for number, _, raw in raw_lines(path):
-            where = f"{path}:{number}"
+        name, seen = str(self.metadata), set[str]()
+        for number, _, raw in raw_lines(self.metadata):
+            where = f"{name}:{number}"
             row = _row(where, parse_line(raw, where, FINITE))
             # Seldom, and the key may have an escaped letter.
             may_be_twice = raw.count(b'"id"') > 1 or b"\\u006" in raw

@@ -295,7 +295,8 @@ def parse_line(raw: bytes, where: object, decoder: json.JSONDecoder = DECODER) -
         HdbenchError: the line is not UTF-8, not an object, has more than `MAX_KEYS`, or is not
             JSON that `parse_json` takes.
     """
-    if raw.count(b'":') - raw.count(b'\\":') > MAX_KEYS:  # those in a text are escaped
+    # Most lines have fewer bytes; the quotation marks of JSON in a text are escaped.
+    if len(raw) > MAX_KEYS and raw.count(b'":') - raw.count(b'\\":') > MAX_KEYS:
         raise HdbenchError(
             "{place}: more than {most:,} keys in one line: no record has so many",
             place=where,

@@ -550,7 +550,7 @@ class RunAnswers:
             container = Container()
             container.runs[None] = {}
         else:
-            container = open_container(path, schema, name=name, ids=benchmark.ids())
+            container = open_container(path, schema, name=name, ids=benchmark.ids)
         try:
             if most_models is not None and len(container.runs) > most_models:
                 raise HdbenchError(

@@ -251,7 +251,8 @@ def _scored(run: RunAnswers, model: str | None, rules: Sequence[_Rules]) -> list
 def _violations(schema: AnswerSchema, record: dict[str, Any]) -> list[Violation]:
     """Return the violations of a schema by a record, in whichever form its keys are written."""
     violations = schema.violations(record)
-    if violations and (form := canonical_value(record)) is not record:
+    by_form = any(violation.rule != "type" for violation in violations)
+    if by_form and (form := canonical_value(record)) is not record:
         return min(violations, schema.violations(form), key=len)
     return violations
 

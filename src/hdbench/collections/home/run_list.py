@@ -333,7 +333,7 @@ class RunList:
         """
         items = [each.state.item for each in self._collection.progress().items]
         schema, folder = self._collection.schema, self._collection.folder.name
-        with closing(open_container(path, schema, name=name, ids=items)) as container:
+        with closing(open_container(path, schema, name=name, ids=lambda: items)) as container:
             model = next(iter(container.runs))
             answers = Answers(container, model, items, folder, schema)
             return RunView(

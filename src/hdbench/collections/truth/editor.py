@@ -65,7 +65,7 @@ def read_drafts(
     drafts = []
     for path in paths:
         info = read_run_info(path) if is_run(path) else None
-        container = open_container(path, schema, ids=items)
+        container = open_container(path, schema, ids=lambda: items)
         for name in container.runs:
             run = info.run if info else run_name(path)
             model = info.model if info else name or run_name(path)

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from hdbench.answers.page_text.boxes import Box
 from hdbench.answers.records import Truth, Truths
 from hdbench.collections.new.matching import match_truths
 from hdbench.collections.new.media import MediaFiles, MediaItem, Page
 from hdbench.collections.truth.page_files import PageTruths
+from hdbench.common.page_text.boxes import Box
 from hdbench.errors import HdbenchError
 
 

@@ -8,7 +8,7 @@ import pytest
 from report.test_page import Page
 
 from hdbench.about import installed_folder
-from hdbench.answers.schema import AnswerSchema, choices_of
+from hdbench.answers.schema import AnswerSchema
 from hdbench.api import score
 from hdbench.benchmarks.benchmark import load_benchmark
 from hdbench.benchmarks.building.builder import build
@@ -16,6 +16,7 @@ from hdbench.benchmarks.building.recipe import find_recipe
 from hdbench.benchmarks.spec import recipe_names
 from hdbench.benchmarks.titles import FieldTitles
 from hdbench.collections.truth.form import form_of
+from hdbench.common.json_schema import choices_of
 from hdbench.common.texts import LANGUAGES
 from hdbench.report.leaderboard.boards import leaderboards
 from hdbench.report.leaderboard.tables import leaderboard_page

@@ -2,8 +2,8 @@
 
 import pytest
 
-from hdbench.answers.page_text.boxes import as_column, of_column
-from hdbench.answers.page_text.reading import form_of, read_page_text
+from hdbench.common.page_text.boxes import as_column, of_column
+from hdbench.common.page_text.reading import form_of, read_page_text
 from hdbench.errors import HdbenchError
 
 ABBYY = """<?xml version="1.0" encoding="UTF-8"?>

@@ -3,16 +3,16 @@
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
 from hdbench.answers.answer import Answer, ReadAs, WrittenAnswer
-from hdbench.answers.cells import structured
 from hdbench.answers.entries import Container
 from hdbench.answers.field_paths import FieldNames
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.text import read_text, read_value
+from hdbench.common.jsonio import structured
 from hdbench.errors import HdbenchError
 
 _ENDING = re.compile(r"\.(json|txt|jpe?g|png|tiff?|webp|gif|bmp|jp2|pdf|xml|md)$", re.IGNORECASE)
@@ -180,11 +180,8 @@ class AnswerReader:
         if fields is None:
             return Answer(None, "unanswered", id=item_id)
         read, get = self._renamed(self._read(fields)), fields.get
-        return Answer(
-            *(read.prediction, read.status, read.kind, item_id, get("text")),
-            *(get("markdown", False), get("tokens"), get("seconds"), get("error")),
-            read.confidences,
-        )
+        about = get("text"), get("markdown", False), get("tokens"), get("seconds"), get("error")
+        return Answer._make((*read[:3], item_id, *about, read.confidences))
 
     def _read(self, fields: WrittenAnswer) -> Answer:
         text, prediction = fields.get("text") or "", fields.get("prediction")

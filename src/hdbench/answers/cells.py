@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, Literal
 
 from hdbench.answers.words import meanings
-from hdbench.common.jsonio import parse_json
+from hdbench.common.jsonio import structured
 
 Kind = Literal["text", "integer", "number", "date", "list", "boolean", "json", "any"]
 """Kinds of cells; those of a list are texts with a separator between them, or JSON. A field whose
@@ -23,8 +23,7 @@ MISSING = frozenset({"#N/A", "#NV"})
 
 FAULTS = frozenset(
     {"#REF!", "#BEZUG!", "#NAME?", "#VALUE!", "#WERT!", "#DIV/0!", "#NUM!", "#ZAHL!", "#NULL!"}
-    | {f"Err:{number}" for number in range(501, 541)}
-)
+).union(map("Err:{}".format, range(501, 541)))
 """Texts that a spreadsheet shows where a formula failed; the last ones are LibreOffice's."""
 
 BLANK = frozenset({"", "-", "–", "—", "n/a", "n. a.", "k. a.", "k.a.", "#n/a", "#nv"})
@@ -219,16 +218,3 @@ def json_list(cell: str) -> list[Any] | None:
 
 def _are_texts(values: list[Any]) -> bool:
     return all(isinstance(value, str | dict) for value in values)
-
-
-def structured(cell: str) -> Any:
-    """Return an object or list from its JSON; any other text as it is.
-
-    Example:
-        >>> structured('[{"family": "Ott"}]'), structured("Ott")
-        ([{'family': 'Ott'}], 'Ott')
-    """
-    if cell.startswith(("[", "{")):
-        with suppress(ValueError):
-            return parse_json(cell)
-    return cell

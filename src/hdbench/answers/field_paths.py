@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 from hdbench.answers.cells import Kind
 from hdbench.answers.entries import put
-from hdbench.answers.schema import ANY_TYPE, AnswerSchema, parts_of, types_of
+from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.words import meanings, spellings
+from hdbench.common.json_schema import ANY_TYPE, parts_of, types_of
 from hdbench.errors import Message, joined
 
 

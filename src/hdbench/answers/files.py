@@ -30,7 +30,6 @@ from hdbench.answers.forms import (
     unpack,
     without_mark,
 )
-from hdbench.answers.page_text.reading import read_page_text
 from hdbench.answers.plain_text import PAGE_BREAK
 from hdbench.answers.records import table_answers
 from hdbench.answers.schema import AnswerSchema
@@ -38,6 +37,7 @@ from hdbench.answers.tables import raw_table, rows_table, table_of
 from hdbench.common.bounds import MAX_LINE, MAX_WHOLE
 from hdbench.common.files import by_numbers, check_name, read_errors
 from hdbench.common.jsonio import UNIQUE, parse_file, parse_json, parse_line, plain_id, raw_lines
+from hdbench.common.page_text.reading import read_page_text
 from hdbench.errors import HdbenchError, Message
 
 MAX_FILE = 2**48

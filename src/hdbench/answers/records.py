@@ -5,21 +5,15 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
 
-from hdbench.answers.cells import (
-    FAULTS,
-    are_nearly_integers,
-    is_blank,
-    parts_of,
-    structured,
-    value_of,
-)
+from hdbench.answers.cells import FAULTS, are_nearly_integers, is_blank, parts_of, value_of
 from hdbench.answers.columns import KEY, LEFT_OUT, MappedColumn, propose
 from hdbench.answers.csv_lines import Row
 from hdbench.answers.entries import ABOUT, CONTENTS, IDS, Container, EntryReader, about, put, shown
 from hdbench.answers.field_paths import field_paths
-from hdbench.answers.page_text.boxes import Box
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import SourceTable
+from hdbench.common.jsonio import structured
+from hdbench.common.page_text.boxes import Box
 from hdbench.errors import HdbenchError, Message, joined
 
 

@@ -11,7 +11,7 @@ from hdbench.answers.answer import KINDS, NESTED, STATUSES, Answer, Kind, Status
 from hdbench.answers.blocks import respelled
 from hdbench.answers.entries import REASONING
 from hdbench.answers.plain_text import answer_in
-from hdbench.answers.schema import ANY_TYPE, CONFIDENCE, AnswerSchema, is_sure_value
+from hdbench.answers.schema import CONFIDENCE, AnswerSchema, is_sure_value
 from hdbench.common.bounds import (
     MAX_DAMAGED,
     MAX_INNER_DEPTH,
@@ -21,6 +21,7 @@ from hdbench.common.bounds import (
     MAX_TEXTS,
     MAX_VALUES,
 )
+from hdbench.common.json_schema import ANY_TYPE
 from hdbench.common.jsonio import FINITE, parse_json
 
 
@@ -85,10 +86,7 @@ def is_repeated(value: dict[str, Any], schema: AnswerSchema) -> bool:
 def _is_template(value: Any, name: str) -> bool:
     """Return whether each value of a field is blank, says what belongs there, or is its name."""
     if isinstance(value, dict):
-        for key, inner in value.items():
-            if not _is_template(inner, key):  # mostly the first; `all` would take twice the time
-                return False
-        return True
+        return all(_is_template(inner, key) for key, inner in value.items())
     if isinstance(value, list):
         return all(_is_template(inner, name) for inner in value)
     if not value or value == "null":

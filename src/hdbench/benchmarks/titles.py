@@ -5,7 +5,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hdbench.answers.schema import AnswerSchema, parts_of
+from hdbench.answers.schema import AnswerSchema
+from hdbench.common.json_schema import parts_of
 
 Titles = Callable[[str], str]
 """Path of a field → its title, as from `FieldTitles`; `str` where titles are not known."""

@@ -5,6 +5,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -194,6 +195,19 @@ def parse_json(text: str, decoder: json.JSONDecoder = DECODER) -> Any:
     if text.count("{") + text.count("[") > MAX_DEPTH and is_too_deep(value):
         raise ValueError(_TOO_DEEP)
     return value
+
+
+def structured(cell: str) -> Any:
+    """Return an object or list from its JSON; any other text as it is.
+
+    Example:
+        >>> structured('[{"family": "Ott"}]'), structured("Ott")
+        ([{'family': 'Ott'}], 'Ott')
+    """
+    if cell.startswith(("[", "{")):
+        with suppress(ValueError):
+            return parse_json(cell)
+    return cell
 
 
 def _not_finite(text: str, number: str) -> ValueError:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import Field
 
-from hdbench.answers.schema import choices_of, types_of
+from hdbench.common.json_schema import choices_of, types_of
 from hdbench.common.validation import Strict
 
 LONGEST = 4096

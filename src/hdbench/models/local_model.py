@@ -16,8 +16,8 @@ import transformers
 from llguidance.hf import from_tokenizer
 from PIL import Image
 
-from hdbench.answers.schema import without_references
 from hdbench.common.extras import install_command, missing_packages
+from hdbench.common.json_schema import without_references
 from hdbench.errors import HdbenchError, Message
 from hdbench.models.backend import SILENT, Decoding, Observer, Reply
 from hdbench.models.families import family_of, template_of

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from hdbench.answers.answer import WrittenAnswer
-from hdbench.answers.schema import read_schema
 from hdbench.benchmarks.benchmark import Benchmark
 from hdbench.benchmarks.titles import without_titles
 from hdbench.common.bounds import MAX_TEXT_FILE
 from hdbench.common.extras import needed
 from hdbench.common.files import read_at_most, read_errors, utf8_text
+from hdbench.common.json_schema import read_schema
 from hdbench.common.jsonio import read_jsonl
 from hdbench.errors import HdbenchError, Message, joined
 from hdbench.evaluation.run import TEXT_PROMPT, Prompt

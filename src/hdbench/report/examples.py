@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hdbench.answers.page_text.boxes import LINE_BOXES, WHOLE, Box, of_column
 from hdbench.benchmarks.benchmark import Benchmark
+from hdbench.common.page_text.boxes import LINE_BOXES, WHOLE, Box, of_column
 from hdbench.common.pictures import cut_out
 from hdbench.evaluation.error_counts import error_summary
 from hdbench.evaluation.result import Result

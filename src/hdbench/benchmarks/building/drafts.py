@@ -13,12 +13,13 @@ from typing import Any
 
 from hdbench.about import __version__
 from hdbench.answers.field_paths import field_paths
-from hdbench.answers.schema import AnswerSchema, read_schema
+from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.words import meanings, plain
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.markdown import markdown_templates
 from hdbench.benchmarks.spec import TRUTH, read_spec
 from hdbench.common.files import file_in
+from hdbench.common.json_schema import read_schema
 from hdbench.common.jsonio import read_jsonl
 from hdbench.common.texts import LANGUAGES, Texts
 

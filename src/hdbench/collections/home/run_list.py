@@ -14,7 +14,6 @@ from pathlib import Path
 from pydantic import Field
 
 from hdbench.answers.answers import Answers
-from hdbench.answers.cells import structured
 from hdbench.answers.entries import shown
 from hdbench.answers.files import open_container
 from hdbench.answers.forms import ENDINGS, OUR_ANSWERS, RUN_FILE
@@ -25,6 +24,7 @@ from hdbench.collections.home.folder import CollectionFolder
 from hdbench.collections.home.stamps import Kept
 from hdbench.common import processes
 from hdbench.common.files import check_name, read_at_most, write_errors
+from hdbench.common.jsonio import structured
 from hdbench.common.texts import LANGUAGES, translated
 from hdbench.common.validation import Strict
 from hdbench.common.writing import make_folder, move, opened_file, refuse_links

@@ -12,7 +12,6 @@ from hdbench.answers.cells import Kind
 from hdbench.answers.columns import MappedColumn, propose
 from hdbench.answers.entries import shown
 from hdbench.answers.field_paths import FieldPath, field_paths
-from hdbench.answers.page_text.boxes import LINE_BOXES, as_column
 from hdbench.answers.records import Truth, Truths, mapped
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import SourceTable
@@ -26,6 +25,7 @@ from hdbench.collections.new.media import MediaFiles, find_media
 from hdbench.collections.new.rules import Like, compared_exactly, find_like, rules_for
 from hdbench.collections.new.truth_files import open_truth
 from hdbench.common.files import is_writable
+from hdbench.common.page_text.boxes import LINE_BOXES, as_column
 from hdbench.errors import HdbenchError, Message
 
 AS_COLUMN = "column:"

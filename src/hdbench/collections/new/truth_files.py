@@ -5,7 +5,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from hdbench.answers.forms import NO_ANSWERS, head_of, stem_of, unpack
-from hdbench.answers.page_text.reading import form_of
 from hdbench.answers.records import Truths
 from hdbench.answers.tables import SourceTable, read_table
 from hdbench.collections.new.media import KINDS
@@ -13,6 +12,7 @@ from hdbench.collections.truth.json_truths import read_json_truths
 from hdbench.collections.truth.marc_reading import read_marc
 from hdbench.collections.truth.page_files import has_page_files, other_xml, read_page_files
 from hdbench.common.files import check_name, entries, read_errors
+from hdbench.common.page_text.reading import form_of
 from hdbench.errors import HdbenchError, Message
 
 _LEADER = re.compile(rb"\d{5}.{5}22\d{5}.{3}4500", re.DOTALL)  # of MARC21

@@ -11,7 +11,6 @@ from typing import Any
 import yaml
 from PIL import Image
 
-from hdbench.answers.page_text.boxes import LINE_BOXES
 from hdbench.answers.records import Truths
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import SourceTable
@@ -41,6 +40,7 @@ from hdbench.common.files import (
     write_errors,
 )
 from hdbench.common.jsonio import write_json
+from hdbench.common.page_text.boxes import LINE_BOXES
 from hdbench.common.pictures import FORMATS
 from hdbench.common.progress import progress
 from hdbench.common.writing import full_disk_errors, make_folder, move

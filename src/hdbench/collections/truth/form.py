@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hdbench.answers.field_paths import field_paths
-from hdbench.answers.schema import AnswerSchema, choices_of, parts_of, types_of
+from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.titles import BETWEEN, title_of
 from hdbench.common.bounds import MAX_READING
+from hdbench.common.json_schema import choices_of, parts_of, types_of
 from hdbench.common.jsonio import json_reason, parse_json
 from hdbench.common.texts import LANGUAGES
 from hdbench.errors import HdbenchError

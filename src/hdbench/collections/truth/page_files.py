@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hdbench.answers.forms import PAGE_ENDINGS
-from hdbench.answers.page_text.reading import HEAD, Form, form_of, read_page_text, root_of
 from hdbench.answers.records import Truth, Truths
 from hdbench.common.bounds import MAX_OUTER, MAX_PAGE_FILES
 from hdbench.common.files import check_name, open_regular, read_errors
+from hdbench.common.page_text.reading import HEAD, Form, form_of, read_page_text, root_of
 from hdbench.common.xml_documents import read_document
 from hdbench.errors import HdbenchError, Message, shortened
 

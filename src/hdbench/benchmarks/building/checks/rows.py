@@ -8,7 +8,7 @@ from typing import Any
 from unicodedata import is_normalized
 
 from hdbench.answers.answers import plain_form
-from hdbench.answers.schema import AnswerSchema, parts_of, types_of
+from hdbench.answers.schema import AnswerSchema
 from hdbench.benchmarks.benchmark import METADATA
 from hdbench.benchmarks.building.checks.description import Described
 from hdbench.benchmarks.building.checks.problems import (
@@ -43,6 +43,7 @@ from hdbench.benchmarks.spec import (
     is_provenance,
 )
 from hdbench.common.bounds import MAX_COST, MAX_LINE, MAX_TRIED, MAX_UNFIT
+from hdbench.common.json_schema import parts_of, types_of
 from hdbench.common.jsonio import EXACT, parse_line
 from hdbench.common.progress import progress
 from hdbench.errors import HdbenchError, Message

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from hdbench.answers.page_text.alto import alto_pages
-from hdbench.answers.page_text.hocr import hocr_pages
-from hdbench.answers.page_text.page import PageText, Remark
-from hdbench.answers.page_text.page_xml import page_xml_pages
+from hdbench.common.page_text.alto import alto_pages
+from hdbench.common.page_text.hocr import hocr_pages
+from hdbench.common.page_text.page import PageText, Remark
+from hdbench.common.page_text.page_xml import page_xml_pages
 from hdbench.common.xml_documents import name_of, parse_document, read_document
 from hdbench.errors import HdbenchError, Message
 

@@ -5,7 +5,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from hdbench.answers.page_text.boxes import Box
+from hdbench.common.page_text.boxes import Box
 from hdbench.errors import Message
 
 if TYPE_CHECKING:

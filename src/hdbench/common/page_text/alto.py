@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hdbench.answers.page_text.boxes import Box, box_around, numbers
-from hdbench.answers.page_text.page import Lines, PageText, Remark, image_name, regions_of
+from hdbench.common.page_text.boxes import Box, box_around, numbers
+from hdbench.common.page_text.page import Lines, PageText, Remark, image_name, regions_of
 from hdbench.common.xml_documents import name_of
 from hdbench.errors import HdbenchError
 

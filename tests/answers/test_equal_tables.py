@@ -123,9 +123,8 @@ def every_form(rows, folder, *, with_polars=False):
         (folder / name).write_bytes(out.getvalue().encode(encoding))
         yield folder / name
     frame = pd.DataFrame(rows, columns=COLUMNS)
-    # Its lists would be written as Python has them; its numbers with gaps are 1800.0.
-    bars = frame.assign(subjects=[flat(row)[5] for row in rows])
-    bars.to_csv(folder / "pandas.csv", index=False)
+    # Its lists are written as Python has them, its numbers with gaps as 1800.0.
+    frame.to_csv(folder / "pandas.csv", index=False)
     yield folder / "pandas.csv"
     book = openpyxl.Workbook()
     for row in cells:

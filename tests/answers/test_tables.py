@@ -13,6 +13,7 @@ from hdbench.answers.records import table_answers
 from hdbench.answers.schema import AnswerSchema
 from hdbench.answers.tables import table_of
 from hdbench.common.csv_and_excel import as_it_was
+from hdbench.common.jsonio import structured
 from hdbench.errors import HdbenchError
 
 SCRIPTS = Path(__file__).parents[2] / "dataset_scripts"
@@ -344,3 +345,8 @@ def test_any_bytes_are_read_or_refused_in_one_line(data):
             json.dumps([read.load(key) for run in read.runs.values() for key in run.values()])
             message = "answers.csv"
         assert message.startswith("answers.csv")
+
+
+@pytest.mark.parametrize("cell", ["['s-Gravenhage]", "{'a'}", "['a', b'b']", "['" + "-" * 50_000])
+def test_what_only_looks_like_a_list_of_python_stays_text(cell):
+    assert structured(cell) == cell

@@ -4,13 +4,14 @@ import codecs
 import json
 import math
 import re
+from ast import literal_eval
 from collections.abc import Iterator
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from hdbench.common.bounds import MAX_DEPTH, MAX_KEYS, MAX_LINE
+from hdbench.common.bounds import MAX_DAMAGED, MAX_DEPTH, MAX_KEYS, MAX_LINE
 from hdbench.common.files import open_regular, read_errors
 from hdbench.common.writing import write_whole
 from hdbench.errors import HdbenchError, Message
@@ -198,15 +199,18 @@ def parse_json(text: str, decoder: json.JSONDecoder = DECODER) -> Any:
 
 
 def structured(cell: str) -> Any:
-    """Return an object or list from its JSON; any other text as it is.
+    """Return an object or list from its JSON, or as pandas writes it to CSV; other text as it is.
 
     Example:
-        >>> structured('[{"family": "Ott"}]'), structured("Ott")
-        ([{'family': 'Ott'}], 'Ott')
+        >>> structured('[{"family": "Ott"}]'), structured("['Ott', None]"), structured("[Ott]")
+        ([{'family': 'Ott'}], ['Ott', None], '[Ott]')
     """
     if cell.startswith(("[", "{")):
         with suppress(ValueError):
             return parse_json(cell)
+        if "'" in cell and len(cell) <= MAX_DAMAGED:
+            with suppress(ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+                return parse_json(json.dumps(literal_eval(cell)))
     return cell
 
 

@@ -116,6 +116,25 @@ def test_a_server_run_killed_in_the_middle_goes_on(here, hdbench):
     assert not any("sentinel" in text for text in kept)
 
 
+def test_what_is_no_answer_is_none_to_run_to_score_and_when_it_is_asked_again(here, hdbench):
+    bodies = [
+        completion("") | {"usage": {"cost": 0.5}},
+        completion(" \n", "length"),
+        completion(None, refusal="I cannot."),
+        completion(None, "tool_calls", tool_calls=[{"id": "1"}]),
+        completion(None, reasoning="Hm"),
+        completion(),
+    ]
+    with FaultyServer(lambda _: Response(bodies.pop() if bodies else completion())) as server:
+        run = ("run", "hdb/zettelkatalog", "--model", "m", "--endpoint", server.url, "-o", "a")
+        done = hdbench(*run)
+        assert "a: 3 of 8 items answered, 5 failed" in done.stdout
+        scored = hdbench("score", "hdb/zettelkatalog", "a")
+        assert "8 items: 3 answered, 5 unanswered, 0 unparsable" in scored.stdout, scored.stderr
+        assert "a: 8 of 8 items answered" in hdbench(*run, "--retry-failed").stdout
+    assert len(server.requests) == 8 + 5
+
+
 @pytest.mark.nightly
 def test_what_a_run_was_is_recorded(here, in_process, tiny_model):
     run = ("run", "hdb/zettelkatalog", "--model", tiny_model, "-o", "runs/a", "--limit", "2")

@@ -92,6 +92,7 @@ ABOUT = frozenset(
     {"id", "sha256", "model", "prediction", "text", "tokens", "usage", "tokens_input"}
     | {"input_tokens", "tokens_output", "output_tokens", "seconds", "duration", "error", "status"}
     | {"file_name", "reasoning_content", "reasoning", "refusal", "raw_error"}
+    | {"usd", "finish_reason", "constrained"}
 )
 """Keys of an entry and columns of a table that are not fields of the record, unless the schema has
 them."""

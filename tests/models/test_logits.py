@@ -89,15 +89,17 @@ def test_greedy_answers_are_held_to_it_too(tiny_model, questions):
 class Rows:
     """Rows of tokens that grow, as they do while a batch is generated."""
 
-    def __init__(self, tokenizer, schema, *prompts):
+    more_room = 7  # a model can have room for more tokens than there are
+
+    def __init__(self, tokenizer, schema, *prompts, ends=()):
         self.tokenizer = tokenizer
-        grammar = SchemaGrammar(schema, tokenizer, [tokenizer.eos_token_id])
+        grammar = SchemaGrammar(schema, tokenizer, [tokenizer.eos_token_id, *ends])
         self.processor = grammar.processor(len(prompts))
         self.rows = torch.tensor([tokenizer.encode(prompt) for prompt in prompts])
 
     def allowed(self):
         """Of each row, the texts of the tokens that may follow; None where all may."""
-        room = len(self.tokenizer) + 7  # a model can have room for more tokens than there are
+        room = len(self.tokenizer) + self.more_room
         scores = self.processor(self.rows, torch.zeros(len(self.rows), room))
         return [
             None if row.isfinite().all() else set(map(self.decode, row.isfinite().nonzero()))
@@ -120,6 +122,14 @@ def test_only_a_complete_answer_may_end_and_nothing_follows(tokenizer):
     assert rows.add("</s>", "5") == [{"</s>"}, {"</s>"}]
     assert rows.add("<pad>", "</s>") == [{"</s>"}, {"</s>"}]
     assert rows.processor.failures == [None, None]
+
+
+def test_an_end_that_the_model_has_no_room_for_is_left_out(tokenizer):
+    rows = Rows(tokenizer, {"const": 7}, "ab", ends=[len(tokenizer) - 1])
+    rows.more_room = -1
+    assert rows.allowed() == [{"7"}]
+    assert rows.add("7") == [{"</s>"}]
+    assert rows.add("</s>") == [{"</s>"}]
 
 
 @pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.parent.name)

@@ -103,9 +103,9 @@ class SchemaProcessor:
         bias = b"" if matcher.is_stopped() else matcher.compute_logit_bias()
         if matcher.is_error():  # it grew too complex
             self.failures[row] = " ".join(matcher.get_error().split())
-        if matcher.is_stopped():  # what follows the end is padding
-            return sorted(self._ends)
         # A model can have room for more tokens than its tokenizer has, or for fewer.
+        if matcher.is_stopped():  # what follows the end is padding
+            return sorted(end for end in self._ends if end < vocabulary)
         return np.frombuffer(bias, dtype=np.uint8)[:vocabulary].nonzero()[0]
 
 

@@ -1,6 +1,7 @@
 """A LLaVA of random weights: the true path of a local model, small enough for tests."""
 
 import torch
+from helpers import vision  # noqa: F401  before transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import (
     CLIPImageProcessorPil,

@@ -16,37 +16,24 @@ import subprocess
 import sys
 import tempfile
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import torch
+from helpers.backends import made
+from helpers.tiny_models import FAMILIES, save_tiny_model
+from helpers.vision import HAS_TORCHVISION
 from PIL import Image
+from transformers import AutoProcessor
 
-HAS_TORCHVISION = find_spec("torchvision") is not None
-
-if HAS_TORCHVISION:
-    # Beside a torch that it was not compiled for, its compiled operators are missing. No processor
-    # uses them, but at its import two of them have to be declared.
-    try:
-        import torchvision  # noqa: F401
-    except RuntimeError:
-        library = torch.library.Library("torchvision", "DEF")
-        for name in ("nms", "qnms"):
-            library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-
-from helpers.backends import made  # noqa: E402
-from helpers.tiny_models import FAMILIES, save_tiny_model  # noqa: E402
-from transformers import AutoProcessor  # noqa: E402
-
-from hdbench.answers.plain_text import plain_text  # noqa: E402
-from hdbench.errors import HdbenchError  # noqa: E402
-from hdbench.models.backend import Decoding, ImageLimits, Question  # noqa: E402
-from hdbench.models.families import family_of  # noqa: E402
-from hdbench.models.images import load_images  # noqa: E402
-from hdbench.models.local_model import LocalModel  # noqa: E402
-from hdbench.models.model_files import find_model  # noqa: E402
-from hdbench.models.transformers_backend import TransformersBackend  # noqa: E402
+from hdbench.answers.plain_text import plain_text
+from hdbench.errors import HdbenchError
+from hdbench.models.backend import Decoding, ImageLimits, Question
+from hdbench.models.families import family_of
+from hdbench.models.images import load_images
+from hdbench.models.local_model import LocalModel
+from hdbench.models.model_files import find_model
+from hdbench.models.transformers_backend import TransformersBackend
 
 DOCS = Path(__file__).parents[2] / "docs/reference/models.md"
 BEGIN, END = "<!-- written by tests/models/model_families.py -->\n", "<!-- end of the table -->"

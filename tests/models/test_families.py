@@ -6,9 +6,9 @@ from textwrap import dedent, indent
 
 import pytest
 from helpers.tiny_models import FAMILIES, save_tiny_model
+from helpers.vision import HAS_TORCHVISION
 from models.model_families import (
     CHECKS,
-    HAS_TORCHVISION,
     PROMPT,
     WITHOUT_TORCHVISION,
     assert_images_reach_their_items,

@@ -26,8 +26,8 @@ _OPTIONAL = (
 _MOST = 2**53
 
 _UNSUPPORTED = re.compile(
-    r"unsupported|not.support|unknown|unrecogni[sz]ed|unexpected|not.permitted|not.allowed|extra|"
-    r"deprecated|only.support|must.be",
+    r"unsupported|incompatible|not.support|unknown|unrecogni[sz]ed|unexpected|not.permitted|"
+    r"not.allowed|extra|deprecated|only",
     re.IGNORECASE,
 )
 _SCHEMA = re.compile(r"response.?format|schema|grammar|structured.?output|guided", re.IGNORECASE)
@@ -141,8 +141,8 @@ def refused_parameter(status: int, said: str, body: Mapping[str, Any]) -> str | 
         said: what the server says.
         body: the request.
     """
-    if status in (400, 422) and _UNSUPPORTED.search(said):
-        for name in _OPTIONAL:
+    if status in (400, 422):
+        for name in _OPTIONAL if _UNSUPPORTED.search(said) else ():
             if name in body and re.search(rf"\b{name}\b", said):
                 return name
         if re.search(r"\bstream(ing)?\b", said, re.IGNORECASE):
@@ -166,6 +166,7 @@ def error_in(value: Any) -> tuple[str, object]:
     if not isinstance(error, dict):
         return "", None
     parts = [error.get(name) for name in ("message", "msg", "param", "loc")]
+    parts.append(_dict(error.get("metadata")).get("raw"))  # what a maker said to OpenRouter
     return " ".join(str(part)[:3000] for part in parts if part), error.get("code")
 
 

@@ -204,10 +204,12 @@ def test_own_images_are_read_with_a_benchmarks_prompt(here, in_process, tiny_mod
         (("hdb/zettelkatalog", "--model", "x", "--option", "batch_size=0"), "batch_size: "),
         (("hdb/zettelkatalog", "--model", "x", "--prompt", "none.txt"), "none.txt: cannot be read"),
         (("hdb/zettelkatalog", "--model", "x", "--ids", "sample-99"), "no id 'sample-99'"),
+        (("hdb/zettelkatalog", "--model", "gpt-4o"), "--endpoint https://api.mistral.ai/v1"),
+        (("hdb/zettelkatalog", "--model", "gpt-4o", "--dry-run"), "give the server's address"),
     ],
 )
 def test_what_cannot_be_run_is_said_in_a_line(here, hdbench, arguments, message):
-    done = hdbench("run", *arguments, "-o", "runs/a")
+    done = hdbench("run", *arguments, "-o", "runs/a", MISTRAL_API_KEY="key")
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stderr.count("\n") == 1

@@ -25,7 +25,6 @@ from hdbench.common.extras import needed
 from hdbench.common.validation import why_unfit
 from hdbench.errors import HdbenchError, Message, did_you_mean
 from hdbench.models.model_files import model_name
-from hdbench.models.server import addresses_with_keys
 
 LOST_IN_A_ROW = 10
 """This many items in a row without an answer end a run."""
@@ -481,18 +480,10 @@ def make_backend(asked: Asked, prompt: str, schema: dict[str, Any] | None) -> Ba
     """Return the backend that asks; see `Backend`.
 
     Raises:
-        HdbenchError: there is no such local model, and no server was named; a package is missing.
+        HdbenchError: there is no such model; a package is missing.
     """
     if asked.asker is not None:
         return AskerBackend(asked.asker, asked, prompt, schema)
-    has_place = "/" in asked.model or Path(asked.model).is_dir()
-    if asked.kind.loads_model and not has_place:
-        raise HdbenchError(
-            "{model}: no such folder, and models on the Hub are called OWNER/NAME: to ask a server "
-            "for it, give the server's address: --endpoint {address}",
-            model=asked.model,
-            address=next(iter(addresses_with_keys()), "URL"),
-        )
     with needed(asked.kind.extra or "", "models need"):
         found = resolve_name(asked.kind.source)
     if isinstance(found, type) and issubclass(found, Backend):

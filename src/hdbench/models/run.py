@@ -25,7 +25,7 @@ from hdbench.models.items import Archives, Choice
 from hdbench.models.model_files import model_name
 from hdbench.models.run_folder import RunFolder, is_failed, known_usd, recorded, recorded_answers
 from hdbench.models.run_progress import RunProgress
-from hdbench.models.server import Server
+from hdbench.models.server import Server, addresses_with_keys
 
 PROMPT = "prompt.txt"
 
@@ -259,13 +259,14 @@ class RunPlan:
         )
 
     def check(self) -> None:
-        """Refuse to ask for a text where answers are records, or for what a backend cannot answer.
+        """Refuse to ask for what nobody can answer, or for a text where answers are records.
 
         Raises:
-            HdbenchError: the answers are records, a text is to keep a schema, or a backend that
-                reads the text of images and nothing else gets no image.
+            HdbenchError: the answers are records, a text is to keep a schema, a backend that reads
+                the text of images and nothing else gets no image, or there is no such local model,
+                and no server was named.
         """
-        kind = self.asked.kind
+        kind, model = self.asked.kind, self.asked.model
         is_text = self.benchmark.spec.make_metric().of_text("") is not None
         if self.as_text and not is_text:
             raise HdbenchError(
@@ -285,6 +286,13 @@ class RunPlan:
             raise HdbenchError(
                 "--without-media: {backend} reads the text of images and nothing else",
                 backend=kind.name,
+            )
+        if kind.loads_model and "/" not in model and not Path(model).is_dir():
+            raise HdbenchError(
+                "{model}: no such folder, and models on the Hub are called OWNER/NAME: to ask a "
+                "server for it, give the server's address: --endpoint {address}",
+                model=model,
+                address=next(iter(addresses_with_keys()), "URL"),
             )
 
     def settings(self, backend: Backend, prompt: Prompt) -> dict[str, Any]:

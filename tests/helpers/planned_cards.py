@@ -59,7 +59,7 @@ class Catalogue:
             for item, each in answers.items()
             if each is not None
         }
-        self.runs.append(write_run(self.folder / name, given, model=name))
+        self.runs.append(write_run(self.folder / name, given, model=name, cost_usd=2.5))
         return self.runs[-1]
 
     def check(self, ids, truth=RIGHT, how="blind"):

@@ -55,6 +55,7 @@ def test_no_error_by_hand(cards):
     assert (decision.accepted, decision.read, decision.to_look_at.values) == (20, 80, 0)
     assert decision.wrong["letter"].at_most == 1
     assert decision.by_field["title"].upper == 1 / 20
+    assert decision.runs_usd == 7.5
 
 
 def test_one_error_by_hand(cards):

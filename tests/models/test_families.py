@@ -1,8 +1,6 @@
 """Models of random weights of the families that people use, and what is special of some."""
 
 import json
-import shutil
-from textwrap import dedent, indent
 
 import pytest
 from helpers.tiny_models import FAMILIES, save_tiny_model
@@ -165,19 +163,6 @@ def test_an_answer_of_got_ocr2_ends_where_its_turn_ends(got):
     model = LocalModel(find_model(str(got), None))
     saved = json.loads((got / "generation_config.json").read_text())["eos_token_id"]
     assert model.ends == {saved, model.tokenizer.convert_tokens_to_ids("<|im_end|>")}
-
-
-def with_own_processor(tiny_model, folder, method):
-    """A copy of a model with a processor of its own, which has another method."""
-    shutil.copytree(tiny_model, folder)
-    (folder / "own.py").write_text(
-        "from transformers import LlavaProcessor\n"
-        f"class OwnProcessor(LlavaProcessor):\n{indent(dedent(method), '    ')}"
-    )
-    path = folder / "processor_config.json"
-    own = {"processor_class": "OwnProcessor", "auto_map": {"AutoProcessor": "own.OwnProcessor"}}
-    path.write_text(json.dumps(json.loads(path.read_text()) | own))
-    return folder
 
 
 @pytest.mark.nightly

@@ -113,6 +113,21 @@ def gemma3(ids, text):
     )
 
 
+def gemma3n(ids, text):
+    """With the smallest tower that timm has, instead of one of 300 million parameters."""
+    return transformers.Gemma3nConfig(
+        text_config=text
+        | {"vocab_size_per_layer_input": text["vocab_size"], "num_kv_shared_layers": 0},
+        vision_config={"architecture": "test_resnet", "hidden_size": 96, "initializer_range": 0.5},
+        audio_config={"hidden_size": 32, "conf_num_hidden_layers": 1},
+        vision_soft_tokens_per_image=4,
+        image_token_id=ids("<image_soft_token>"),
+        audio_token_id=ids("<audio>"),
+        tie_word_embeddings=False,
+        initializer_range=SIZES["initializer_range"],
+    )
+
+
 def gemma4(ids, text):
     return transformers.Gemma4Config(
         text_config=text

@@ -144,6 +144,34 @@ NUEXTRACT_TEMPLATE = QWEN_TEMPLATE.replace(
     "{% if template %}\n# Template:\n{{ template }}{% endif %}<|im_end|>\n{% endfor %}",
 )
 
+GEMMA = Family(
+    "Gemma 3",
+    "google/gemma-3-4b-it",
+    configs.gemma3,
+    {"image_processor_type": "Gemma3ImageProcessor", "size": {"height": 56, "width": 56}},
+    {"processor_class": "Gemma3Processor", "image_seq_length": 4},
+    "{{ bos_token }}"
+    + _chat(
+        "<start_of_turn>user\n", "<start_of_image>", "<end_of_turn>\n", "<start_of_turn>model\n"
+    ),
+    tokens=("<start_of_turn>", "<end_of_turn>"),
+    named={
+        "image_token": "<image_soft_token>",
+        "boi_token": "<start_of_image>",
+        "eoi_token": "<end_of_image>",
+    },
+)
+GEMMA_3N = replace(
+    GEMMA,
+    config=configs.gemma3n,
+    image=GEMMA.image
+    | {"image_processor_type": "SiglipImageProcessor"}
+    | {"feature_extractor_type": "Gemma3nAudioFeatureExtractor"},
+    processor={"processor_class": "Gemma3nProcessor", "image_seq_length": 4},
+    template=GEMMA.template.replace("<start_of_image>", "<image_soft_token>"),
+    named=GEMMA.named | {f"{name}_token": f"<{name}>" for name in ("audio", "boa", "eoa")},
+)
+
 FAMILIES = (
     _qwen("Qwen2-VL", "Qwen/Qwen2-VL-2B-Instruct", configs.qwen2_vl),
     _qwen("Qwen2.5-VL", "Qwen/Qwen2.5-VL-3B-Instruct", configs.qwen2_5_vl),
@@ -154,26 +182,7 @@ FAMILIES = (
         image={"patch_size": 16},
         video_processor_type="Qwen3VLVideoProcessor",
     ),
-    Family(
-        "Gemma 3",
-        "google/gemma-3-4b-it",
-        configs.gemma3,
-        {
-            "image_processor_type": "Gemma3ImageProcessor",
-            "size": {"height": 56, "width": 56},
-        },
-        {"processor_class": "Gemma3Processor", "image_seq_length": 4},
-        "{{ bos_token }}"
-        + _chat(
-            "<start_of_turn>user\n", "<start_of_image>", "<end_of_turn>\n", "<start_of_turn>model\n"
-        ),
-        tokens=("<start_of_turn>", "<end_of_turn>"),
-        named={
-            "image_token": "<image_soft_token>",
-            "boi_token": "<start_of_image>",
-            "eoi_token": "<end_of_image>",
-        },
-    ),
+    GEMMA,
     Family(
         "Gemma 4",
         "google/gemma-4-E2B-it",

@@ -2,7 +2,7 @@
 
 Where torchvision is not installed,
 
-    pip install --no-deps --target FOLDER torchvision==0.28.* num2words docopt
+    pip install --no-deps --target FOLDER torchvision==0.28.* timm num2words docopt
     PYTHONPATH=tests python -m models.model_families FOLDER
 
 writes the table: its last column is found out here, the others by a second process that has the

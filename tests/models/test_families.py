@@ -1,9 +1,10 @@
 """Models of random weights of the families that people use, and what is special of some."""
 
 import json
+from importlib.util import find_spec
 
 import pytest
-from helpers.tiny_models import FAMILIES, save_tiny_model
+from helpers.tiny_models import FAMILIES, GEMMA_3N, save_tiny_model
 from helpers.vision import HAS_TORCHVISION
 from models.model_families import (
     CHECKS,
@@ -55,6 +56,15 @@ def test_a_family_does_what_the_documentation_says(family, tmp_path):
             return
     for check in CHECKS.values():
         check(model, images)
+
+
+@pytest.mark.nightly
+def test_gemma_3n_does_what_they_do_where_timm_is_installed(tmp_path):
+    if find_spec("timm"):
+        (tmp_path / "images").mkdir()
+        save_tiny_model(GEMMA_3N, tmp_path / "model")
+        for check in CHECKS.values():
+            check(tmp_path / "model", tmp_path / "images")
 
 
 @pytest.mark.slow

@@ -104,13 +104,22 @@ class WrittenAnswer(TypedDict, total=False):
 
 
 def answers_jsonl(answers: Iterable[WrittenAnswer]) -> bytes:
-    """Return answers as JSON Lines, with half a surrogate pair as an escape.
+    """Return answers as JSON Lines.
 
     Raises:
         ValueError: there is a number that JSON does not have, such as NaN.
     """
-    lines = (json.dumps(answer, ensure_ascii=False, allow_nan=False) for answer in answers)
-    return "".join(f"{line}\n" for line in lines).encode(errors="backslashreplace")
+    return "".join(json_text(answer) + "\n" for answer in answers).encode()
+
+
+def json_text(value: Any) -> str:
+    """Return a value as JSON on one line, its lone surrogates as escapes.
+
+    Raises:
+        ValueError: there is a number that JSON does not have, such as NaN.
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 class Answer(NamedTuple):

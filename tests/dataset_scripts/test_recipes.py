@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 from pathlib import Path
 
 import jsonschema
@@ -43,6 +44,11 @@ def schema(folder):
 @pytest.fixture
 def truths(folder):
     return [line.value["ground_truth"] for line in read_jsonl(folder / "sample/metadata.jsonl")]
+
+
+@pytest.mark.parametrize("script", installed_folder("dataset_scripts").glob("*/build.py"), ids=str)
+def test_a_program_finds_all_that_it_imports(script):
+    runpy.run_path(str(script))
 
 
 def test_the_description_fits_the_folder_and_a_metric(folder, spec):

@@ -382,6 +382,8 @@ def test_a_wrong_call_is_one_sentence(how, told):
         (lambda result: hd.compare_runs(result, "no.json"), "no.json: cannot be read"),
         (lambda result: hd.compare_runs(result, result.filter(["a"])), "items"),
         (lambda result: hd.rank_runs([result, result.filter(["a"])]), "of 2 kinds"),
+        (lambda result: hd.compare_runs(result, 3), "3: must be a result, or the path"),
+        (lambda _: hd.rank_runs("no.json"), "no.json: cannot be read"),
         (lambda _: hd.rank_runs([]), "no runs to rank"),
         (lambda _: hd.rank_runs({"prompt A": "no.json"}), "no.json: cannot be read"),
         (lambda result: hd.concat([result, result]), "item 'a' is in two of these results"),

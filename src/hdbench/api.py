@@ -322,7 +322,11 @@ def rank_runs(
 def _named(runs: Iterable[Result | str | PathLike[str]]) -> dict[str, Result]:
     """Return runs by names of their own."""
     named: dict[str, Result] = {}
-    for run in runs:
+    for run in [runs] if isinstance(runs, str | PathLike) else runs:
+        if not isinstance(run, Result | str | PathLike):
+            raise HdbenchError(
+                "{run}: must be a result, or the path of a run or a result file", run=repr(run)
+            )
         loaded = {run.model: run} if isinstance(run, Result) else load_runs([Path(run)])
         for model, result in loaded.items():
             name = model or "run"

@@ -105,6 +105,7 @@ def test_in_a_browser_it_is_sorted_by_its_headings(boards, browser, tmp_path, wi
     told = page.locator("tbody:last-of-type .signs").first.inner_text()
     assert told.startswith("† the ground truth was public")
     assert page.locator("[aria-sort]").get_attribute("aria-sort") == "descending"
+    assert 0 <= page.locator(".ends span").first.bounding_box()["x"] < width
 
     def sort(heading):
         page.get_by_role("button", name=heading, exact=True).press("Enter")

@@ -193,6 +193,9 @@ def test_nothing_is_wider_than_the_screen(visit, width):
             && !each.closest("thead, svg, .fields td > div, bdi, .typical");
     }).map((each) => each.outerHTML.slice(0, 80))"""
     assert page.evaluate(wide) == []
+    scales = page.locator(".ends span").all()
+    assert scales
+    assert all(0 <= each.bounding_box()["x"] < width for each in scales)
 
 
 LABELS = """() => [...document.querySelector(".pairs tr[data-error]").querySelectorAll("td")]

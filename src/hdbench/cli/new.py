@@ -324,4 +324,4 @@ def _say_next(folder: Path, plan: CollectionPlan) -> None:
     if len(plan.truths) < len(plan.media.items):
         steps.insert(1, (localized("ground truth"), f"hdbench annotate {folder}"))
     for task, call in steps:
-        typer.echo(f"  {task + ':':<20}{shown(call)}")
+        typer.echo(f"  {task + ':':<21}{shown(call)}")

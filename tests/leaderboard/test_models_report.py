@@ -3,6 +3,7 @@
 import json
 import shutil
 
+import pypdfium2
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from helpers.collection import READERS, runs_of, write_collection
@@ -98,6 +99,22 @@ def show_a_card(collection):
     lines = [json.loads(line) for line in (cards / "metadata.jsonl").read_text().splitlines()]
     rows = [json.dumps(line | {"file_name": "card.png"}) + "\n" for line in lines]
     (cards / "metadata.jsonl").write_text("".join(rows))
+
+
+@pytest.mark.slow
+def test_ten_items_with_six_readings_take_two_sheets(collection, browser):
+    cards = str(collection / "hdb/cards")
+    benchmark = load_benchmark(cards, media=True)
+    one, *_ = load_runs(
+        runs_of(collection), benchmark=cards, settings=Settings(details=True)
+    ).values()
+    names = [f"a-reader-with-a-long-name-{number}" for number in range(6)]
+    six = {name: one.replaced(model=name) for name in names}
+    page = browser.new_page()
+    page.set_content(models_report.models_page(six, leaderboards(six), benchmark, "en"))
+    with pypdfium2.PdfDocument(page.pdf(format="A4")) as paper:
+        assert len(paper) == 3  # the first has the models, the typical items and the fields
+    page.close()
 
 
 @pytest.mark.slow

@@ -173,10 +173,11 @@ def test_a_visitor_is_told_how_many_items_are_done(many_cards):
         told = set()
         while is_going(text := httpx.get(page).text):
             told |= set(re.findall(r'<label for="bar">(.*?)</label>', text))
-    for beginning in ("Antworten werden gelesen und bewertet", "Bericht mit den Bildern"):
-        counts = [re.search(rf"(\d+) von {CARDS}$", each) for each in told if beginning in each]
-        assert counts, told
-        assert any(count and int(count.group(1)) > 1 for count in counts), told
+    for beginning, total in (("Antworten werden gelesen", 50 * CARDS), ("Bericht mit", CARDS)):
+        counts = [re.search(r"(\S+) von (\S+)$", each) for each in told if beginning in each]
+        done = [int(count[1].replace(".", "")) for count in counts if count]
+        assert any(1 < each < total for each in done), told
+        assert {int(count[2].replace(".", "")) for count in counts if count} == {total}
 
 
 def peak_memory(pid):

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from operator import itemgetter
@@ -121,12 +121,15 @@ def score_loaded(
     with opened as run:
         _check_run(path, run)
         answers = ScoredFile(path=name or str(predictions), sha256=answers_sha256(path))
+        number = sum(map(run.is_asked, loaded.ids())) * len(run.models)
+        told = iter(progress(range(number), "Scoring", number))
         for model in run.models:
-            for by_model, scored in zip(results, _scored(run, model, rules), strict=True):
+            for by_model, scored in zip(results, _scored(run, model, rules, told), strict=True):
                 of_run: dict[str, Any] = {}
                 if (info := run.info) is not None:
                     of_run = {"model": model or info.model, "run": info.for_result()}
                 by_model[model] = scored.replaced(**{"answers": answers, "model": model} | of_run)
+        next(told, None)  # all are done
     return results
 
 
@@ -200,8 +203,17 @@ def _check_run(path: Path, run: RunAnswers) -> None:
         )
 
 
-def _scored(run: RunAnswers, model: str | None, rules: Sequence[_Rules]) -> list[Result]:
-    """Score one model's answers under all rules, on the items that were asked."""
+def _scored(
+    run: RunAnswers, model: str | None, rules: Sequence[_Rules], told: Iterator[object]
+) -> list[Result]:
+    """Score one model's answers under all rules, on the items that were asked.
+
+    Args:
+        run: the run.
+        model: the model.
+        rules: the rules.
+        told: goes on by one with each item, and tells the progress.
+    """
     answers = run.answers(model)
     answered = sum(1 for _ in run.answered(model))
     schema, strata = run.schema, run.benchmark.strata()
@@ -210,7 +222,8 @@ def _scored(run: RunAnswers, model: str | None, rules: Sequence[_Rules]) -> list
     drafts, items = Counter[Provenance](), 0
     used: dict[str, list[float]] = defaultdict(lambda: [0, 0])  # sum, and of how many answers
     asked = (each for each in run.benchmark.every_item() if run.is_asked(each[0]))
-    for item_id, item in progress(asked, "Scoring", answers.number):
+    for item_id, item in asked:
+        next(told, None)
         read = {}
         for read_as, reader in readers.items():
             answer = answers.take(item_id, reader)

@@ -121,10 +121,12 @@ def score_loaded(
     with opened as run:
         _check_run(path, run)
         answers = ScoredFile(path=name or str(predictions), sha256=answers_sha256(path))
-        number = sum(map(run.is_asked, loaded.ids())) * len(run.models)
+        found = {model: run.answers(model) for model in run.models}
+        number = sum(each.number for each in found.values())
         told = iter(progress(range(number), "Scoring", number))
-        for model in run.models:
-            for by_model, scored in zip(results, _scored(run, model, rules, told), strict=True):
+        for model, each in found.items():
+            parts = _scored(run, model, each, rules, told)
+            for by_model, scored in zip(results, parts, strict=True):
                 of_run: dict[str, Any] = {}
                 if (info := run.info) is not None:
                     of_run = {"model": model or info.model, "run": info.for_result()}
@@ -204,17 +206,21 @@ def _check_run(path: Path, run: RunAnswers) -> None:
 
 
 def _scored(
-    run: RunAnswers, model: str | None, rules: Sequence[_Rules], told: Iterator[object]
+    run: RunAnswers,
+    model: str | None,
+    answers: Answers,
+    rules: Sequence[_Rules],
+    told: Iterator[object],
 ) -> list[Result]:
     """Score one model's answers under all rules, on the items that were asked.
 
     Args:
         run: the run.
         model: the model.
+        answers: its answers.
         rules: the rules.
         told: goes on by one with each item, and tells the progress.
     """
-    answers = run.answers(model)
     answered = sum(1 for _ in run.answered(model))
     schema, strata = run.schema, run.benchmark.strata()
     readers = {each.read_as: AnswerReader(schema, each.read_as) for each in rules}

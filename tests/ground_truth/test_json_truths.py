@@ -107,6 +107,11 @@ def test_one_record_is_no_map_of_ids(read):
     assert read({"title": "Lieder", "year": 1912}).truths[0].key is None
 
 
+def test_an_item_of_countless_values_is_refused(read):
+    entries = [{"id": "1", "ground_truth": dict.fromkeys(map(str, range(100_001)), "x")}]
+    assert refusal(read, entries).startswith("truth.json: entry 1: more than 100,000 values")
+
+
 def test_what_stands_beside_a_record_is_told(read):
     entry = {"file_name": "b12.jpg", "ground_truth": RECORD, "hand": "kb", "seen": True}
     assert read([entry, entry]).notes == [

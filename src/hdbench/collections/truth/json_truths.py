@@ -5,6 +5,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
+from hdbench.answers.answer import number_of_values
 from hdbench.answers.answers import plain_form
 from hdbench.answers.csv_lines import decode_or_cp1252
 from hdbench.answers.entries import nested, shown
@@ -12,7 +13,7 @@ from hdbench.answers.files import objects_in
 from hdbench.answers.forms import JSON_LINES, Folder, check_kind, decode, read_whole, stem_of
 from hdbench.answers.records import Truth, Truths
 from hdbench.answers.tables import SourceTable, rows_table
-from hdbench.common.bounds import MAX_LINE
+from hdbench.common.bounds import MAX_LINE, MAX_VALUES
 from hdbench.common.files import read_errors
 from hdbench.common.jsonio import EXACT, parse_file, read_jsonl
 from hdbench.errors import HdbenchError, Message
@@ -182,6 +183,10 @@ def _record(value: Any, where: str) -> dict[str, Any] | None:
         )
     if not value:
         return None
+    if number_of_values(value) > MAX_VALUES:
+        raise HdbenchError(
+            "{place}: more than {most:,} values: no item has so many", place=where, most=MAX_VALUES
+        )
     _check_characters(value, where)
     # In `Verl. Ort` the dot ends a word.
     return value if any(" " in name for name in value) else nested(value, frozenset())

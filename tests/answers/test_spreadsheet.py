@@ -163,6 +163,13 @@ def test_a_formula_has_the_value_that_was_saved(file):
     assert answers(open_container(file, None, name="answers.xlsx")) == {"1": {"text": "Basel"}}
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_workbook_without_styles_is_read_in_silence(file):
+    write(file, [["id", "title"], ["1", "Zoo"]])
+    change(file, "xl/styles.xml", lambda data: re.sub(b"<cellStyles.*</cellStyles>", b"", data))
+    assert len(read_table(file).rows) == 1
+
+
 def test_a_truncated_workbook_is_refused(file):
     write(file, [["id", "text"], *([str(n), "a"] for n in range(100))])
     data = file.read_bytes()

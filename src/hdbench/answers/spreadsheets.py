@@ -2,6 +2,7 @@
 
 import datetime
 import re
+import warnings
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -96,7 +97,7 @@ def read_workbook(file: Path, name: str) -> RawTable:
         MissingExtraError: a package of the extra is not installed.
     """
     sheets, size = list[Sheet](), 0
-    with read_errors(name):
+    with read_errors(name), warnings.catch_warnings(action="ignore"):  # those of openpyxl
         try:
             for sheet in (_excel if _check(file, name) else _open_document)(file, name):
                 if (size := size + sheet.size) > MAX_CELLS:

@@ -65,6 +65,7 @@ MARKED = {
     "bbox": ("<bbox>[3, 4, 50, 60]</bbox>Haus", "Haus"),
     "thoughts": ("<think>Ist es ein *H*?</think>Haus", "Haus"),
     "another turn": ("Haus<|im_end|>\n<|im_start|>user\nDanke", "Haus"),
+    "turn of Gemma": ("<bos><start_of_turn>model\nHaus<end_of_turn>", "Haus"),
     "Harmony": (
         "<|channel|>analysis<|message|>A page.<|end|>"
         "<|start|>assistant<|channel|>final<|message|>Haus<|return|>",

@@ -58,7 +58,7 @@ def answer_in(text: str) -> str:
             continue  # a tag of HTML
         part = text[start : boundary.start() if boundary else None]
         is_spoken = role in ("", "assistant", "model") and channel in ("", "final")
-        if is_spoken and part.strip() not in ("", "assistant"):
+        if is_spoken and part.strip() not in ("", "assistant", "<|begin_of_text|>", "<bos>"):
             answer = part if channel else answer or part
             if channel:
                 break

@@ -223,6 +223,17 @@ def test_own_fields_are_named_after_their_columns():
     ]
 
 
+def test_rows_that_a_program_numbers_name_no_items():
+    made = table("column 1;Signatur;Jahr;Titel", "1;2;NA;Zoo", "2;1;1912;NA", "3;3;1800;Na")
+    found = proposal(made, files=["0001.jpg", "0002.jpg", "0003.jpg"])
+    assert [title for title, column in found.items() if column.key] == ["Signatur"]
+    assert records(made, files=["0001.jpg", "0002.jpg", "0003.jpg"]) == [
+        {"jahr": None, "titel": "Zoo"},
+        {"jahr": 1912, "titel": ""},
+        {"jahr": 1800, "titel": "Na"},
+    ]
+
+
 def test_several_columns_may_fill_one_list():
     made = table("Autor 1;Autor 2", "Ott;Wyss", "Müller;")
     given = {"Autor 1": "authors[]", "Autor 2": "authors[]"}

@@ -29,6 +29,9 @@ FAULTS = frozenset(
 BLANK = frozenset({"", "-", "–", "—", "n/a", "n. a.", "k. a.", "k.a.", "#n/a", "#nv"})
 """Contents of a cell without a value, case-folded: `k. A.` is German for `n/a`."""
 
+NOTHING = frozenset({"NA", "NaN", "NULL"})
+"""Contents of a cell without a value, as R, polars and databases write them."""
+
 SEPARATORS = ("|", ";", "\n", " / ")
 """Separators of the texts in a list, the surest first."""
 
@@ -78,10 +81,10 @@ def is_blank(cell: str) -> bool:
     """Return whether a cell, without white space around it, has no value.
 
     Example:
-        >>> [is_blank(cell) for cell in ["", "-", "N/A", "0", "s. a."]]
-        [True, True, True, False, False]
+        >>> [is_blank(cell) for cell in ["", "-", "N/A", "NA", "0", "Na", "s. a."]]
+        [True, True, True, True, False, False, False]
     """
-    return len(cell) <= 5 and cell.casefold() in BLANK  # noqa: PLR2004  the longest
+    return cell in NOTHING or (len(cell) <= 5 and cell.casefold() in BLANK)  # noqa: PLR2004  the longest
 
 
 def kind_of(name: str, cells: Sequence[str], *, divided: bool = True) -> Kind:

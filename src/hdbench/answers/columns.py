@@ -123,6 +123,7 @@ MAX_EXAMPLE = 200
 """Maximum number of characters of an example."""
 
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*")
+_UNNAMED = re.compile(r"column [0-9]+|Unnamed: [0-9]+")
 
 
 def propose(
@@ -195,7 +196,9 @@ def _own_fields(
     for index, (title, cells) in enumerate(zip(table.header, table.filled, strict=True)):
         path = chosen.get(index, "")
         is_id = title.casefold() in ("id", "file_name")  # which name the item again
-        if path in (LEFT_OUT, KEY) or (not path and (is_id or not cells)):
+        # R and pandas number the rows in a first column without a name.
+        is_count = index == 0 and _UNNAMED.fullmatch(title) and all(map(str.isdecimal, cells))
+        if path in (LEFT_OUT, KEY) or (not path and (is_id or is_count or not cells)):
             continue
         kind = kinds.get(title) or kind_of(title, cells, divided=not table.has_lists)
         if title not in kinds and (path or title).endswith("[]"):
@@ -272,7 +275,7 @@ def key_of(table: SourceTable, file_names: Sequence[str], chosen: Mapping[int, s
     }
     forms.pop("", None)
     words = list(map(meanings, table.header))
-    best = (0, False, 0)
+    best = (0, False, False, 0)
     for index, filled in enumerate(table.filled):
         if chosen.get(index) == KEY:
             return index
@@ -280,9 +283,10 @@ def key_of(table: SourceTable, file_names: Sequence[str], chosen: Mapping[int, s
         found = (forms.get(form(cell)) for cell in cells for form in (plain_form, form_of_parts))
         matched = len(set(found) - {None})
         if matched >= ENOUGH * min(len(cells), len(file_names)):
-            best = max(best, (matched, words[index] == ["file"], -index))
+            use = (words[index] == ["file"], not _UNNAMED.fullmatch(table.header[index]))
+            best = max(best, (matched, *use, -index))
     if best[0]:
-        return -best[2]
+        return -best[-1]
     free = [index for index, cells in enumerate(table.filled) if cells and index not in chosen]
     for word in ("file", "id"):
         if called := [index for index in free if words[index] == [word]]:

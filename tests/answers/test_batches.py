@@ -17,6 +17,7 @@ RESPONSES = {
     ]
 }
 MESSAGE = {"content": [{"type": "thinking", "thinking": "…"}, {"type": "text", "text": SAID}]}
+CALLED = {"content": None, "tool_calls": [{"function": {"name": "card", "arguments": SAID}}]}
 CANDIDATES = {"candidates": [{"content": {"parts": [{"text": SAID}]}}]}
 
 
@@ -28,8 +29,11 @@ CANDIDATES = {"candidates": [{"content": {"parts": [{"text": SAID}]}}]}
         {"custom_id": "7", "result": {"type": "succeeded", "message": MESSAGE}},
         {"key": "7", "response": CANDIDATES},
         {"recordId": "7", "modelOutput": {"output": {"message": {"content": [{"text": SAID}]}}}},
+        {"recordId": "7", "modelOutput": {"results": [{"outputText": SAID}]}},
+        {"custom_id": "7", "result": {"message": {"content": [{"input": {"year": 1957}}]}}},
+        {"custom_id": "7", "response": {"body": {"choices": [{"message": CALLED}]}}},
     ],
-    ids=["OpenAI", "OpenAI's Responses", "Anthropic", "Gemini", "Bedrock"],
+    ids=["OpenAI", "Responses", "Anthropic", "Gemini", "Bedrock", "Titan", "tool", "function"],
 )
 def test_line_of_a_service_is_an_answer(line):
     reader = EntryReader(None)

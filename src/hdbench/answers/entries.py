@@ -30,8 +30,9 @@ REASONING = frozenset({"reasoning", "reasoning_content", "thinking", "thoughts"}
 
 _BATCH_IDS = frozenset({"custom_id", "key", "recordId"})
 _REPLIES = ("response", "result", "modelOutput")
-_WITHIN = ("output", "message", "content", "parts", "text", "generation", "outputText")
-"""Keys of a reply below which texts are, whichever server wrote it."""
+_WITHIN = ("output", "message", "content", "parts", "text", "generation", "results", "outputText")
+_CALLS = ("tool_calls", "toolUse", "function", "functionCall", "arguments")
+"""Keys of a reply below which texts are, whichever server wrote it, and the calls of a tool."""
 
 
 def batch_answer(line: dict[str, Any]) -> WrittenAnswer | None:
@@ -84,8 +85,11 @@ def _parts(node: Any, *, is_said: bool = True) -> Iterator[tuple[str, bool]]:
         is_thought = node.get("thought") is True or node.get("type") in ("thinking", "reasoning")
         for key in REASONING & node.keys():
             yield from _parts(node[key], is_said=False)
-        for key in _WITHIN:
+        for key in (*_WITHIN, *_CALLS):
             yield from _parts(node.get(key), is_said=is_said and not is_thought)
+        # A record may be asked for as what a tool is called with.
+        called = [node[key] for key in ("input", "args") if key in node]
+        yield from ((json.dumps(record, ensure_ascii=False), is_said) for record in called)
 
 
 ABOUT = frozenset(

@@ -87,6 +87,10 @@ def test_texts_in_memory():
     assert_perfect(TEXTS)
     assert_perfect(pd.DataFrame({"id": list(TEXTS), "text": list(TEXTS.values())}))
     assert_perfect(pd.Series(TEXTS))
+    assert_perfect(pd.DataFrame({"text": TEXTS.values()}, index=list(TEXTS)))
+    assert_perfect(
+        pd.DataFrame({"Datei": [f"{item}.jpg" for item in TEXTS], "text": TEXTS.values()})
+    )
     metric = evaluate.load("metrics/text_cer")
     texts = ["Item die Zahl", "vnd das Gelt"]
     assert metric.compute(predictions=texts, references=texts)["cer"] == 0.0

@@ -255,14 +255,14 @@ class EntryReader:
     def are_rows(self, values: Iterable[dict[str, Any]]) -> bool:
         """Return whether objects are the rows of a table: the first one that tells, is.
 
-        A row is no entry, and has keys that are not in `ABOUT`.
+        A row has keys that are not in `ABOUT` and is no entry, or is one without an id.
         """
         for value in values:
             if self.said(value) is None:
                 if not value.keys() <= ABOUT:
                     return True
             elif not value.get("error"):
-                return False
+                return given_id(value) is None
         return False
 
     def is_one(self, value: dict[str, Any]) -> bool:

@@ -22,7 +22,7 @@ Entry = dict[str, Any]
 def entries(values: Any, *, content: str = "prediction") -> Iterator[Entry]:
     """Yield an entry for each answer, in their order.
 
-    A pandas index that has a name is a column, if there is no column `id`.
+    A pandas index that has a name, or texts, is a column if there is no column `id`.
 
     Args:
         values: a DataFrame of pandas or polars, a `datasets.Dataset`, entries as dictionaries with
@@ -92,8 +92,8 @@ def _is(value: Any, package: str, name: str) -> bool:
 
 
 def _of_pandas(frame: Any) -> Iterator[Entry]:
-    if "id" not in frame.columns and frame.index.nlevels == 1 and frame.index.name is not None:
-        frame = frame.reset_index(names="id" if frame.index.name == "id" else None)
+    if "id" not in frame.columns and (frame.index.name or frame.index.inferred_type == "string"):
+        frame = frame.reset_index(names=frame.index.name or "id")
     if not frame.columns.is_unique:
         raise HdbenchError(
             "two columns are called {name!r}",

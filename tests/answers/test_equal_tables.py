@@ -246,6 +246,13 @@ def test_two_thousand_tables_have_the_same_answers_in_every_form(tmp_path):
         assert_equal(seed, tmp_path, with_polars=True)
 
 
+def test_dates_are_alike_in_memory_and_in_parquet(tmp_path):
+    frame = pd.DataFrame({"id": ["1"], "title": [pd.Timestamp("1912-09-17")]})
+    frame.to_parquet(tmp_path / "a.parquet")
+    for given in (frame, tmp_path / "a.parquet"):
+        assert read(given, ["1"], tmp_path) == [("1", "clean", {"title": "1912-09-17"})]
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_table_scored_against_itself_is_perfect_whatever_both_come_as(seed, tmp_path):
     rows = [row for row in made(seed) if row["title"]]

@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from hdbench.answers.cells import cell_of
 from hdbench.common.bounds import MAX_DIRECTORY, MAX_GROUP, MAX_OUTER, MAX_UNPACKED, MAX_WHOLE
 from hdbench.common.files import check_name, read_errors
 from hdbench.common.jsonio import parse_json
@@ -461,7 +462,7 @@ def _lines(path: Path, name: str) -> Iterator[bytes]:
 
 def _as_text(value: Any) -> str:
     """Return a value that JSON does not have as a text, as which some programs write bytes."""
-    return value.decode() if isinstance(value, bytes) else str(value)
+    return value.decode() if isinstance(value, bytes) else cell_of(value)
 
 
 def _size(values: "pa.Array") -> int:

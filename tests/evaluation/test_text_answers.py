@@ -94,8 +94,23 @@ def test_texts_in_memory():
     metric = evaluate.load("metrics/text_cer")
     texts = ["Item die Zahl", "vnd das Gelt"]
     assert metric.compute(predictions=texts, references=texts)["cer"] == 0.0
-    found = metric.compute(predictions=["Item di Zahl", None], references=texts)
-    assert found["cer"] == (1 + len(texts[1])) / len("".join(texts))
+    for nothing in (None, float("nan")):
+        found = metric.compute(predictions=["Item di Zahl", nothing], references=texts)
+        assert found["cer"] == (1 + len(texts[1])) / len("".join(texts))
+
+
+@pytest.mark.parametrize("key", ["text", "prediction"])
+def test_a_text_that_is_json_by_itself_is_a_text(tmp_path, key):
+    texts = {"1": "1450", "2": "2.50", "3": "[7]", "4": "true"}
+    frame = pd.DataFrame({"id": list(texts), key: texts.values()})
+    frame.to_parquet(tmp_path / "answers.parquet")
+    truths = {item: {"text": text} for item, text in texts.items()}
+    for answers in (frame, tmp_path / "answers.parquet"):
+        result = hd.score(truths, answers, metric="text_cer")
+        assert (result.value, result.answered) == (0, 4)
+    metric = evaluate.load("metrics/text_cer")
+    alike = [*texts.values()]
+    assert metric.compute(predictions=alike, references=alike)["cer"] == 0
 
 
 def test_a_record_in_a_text_is_a_record():

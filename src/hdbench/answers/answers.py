@@ -180,7 +180,8 @@ class AnswerReader:
         if fields is None:
             return Answer(None, "unanswered", id=item_id)
         read, get = self._renamed(self._read(fields)), fields.get
-        about = get("text"), get("markdown", False), get("tokens"), get("seconds"), get("error")
+        text = get("text") or (given if isinstance(given := get("prediction"), str) else None)
+        about = text, get("markdown", False), get("tokens"), get("seconds"), get("error")
         return Answer._make((*read[:3], item_id, *about, read.confidences))
 
     def _read(self, fields: WrittenAnswer) -> Answer:

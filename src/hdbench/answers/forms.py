@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from hdbench.answers.cells import cell_of
 from hdbench.common.bounds import MAX_DIRECTORY, MAX_GROUP, MAX_OUTER, MAX_UNPACKED, MAX_WHOLE
 from hdbench.common.files import check_name, read_errors
-from hdbench.common.jsonio import parse_json
+from hdbench.common.jsonio import parse_json, structured
 from hdbench.errors import HdbenchError, Message, is_full, os_reason, write_reason
 
 if TYPE_CHECKING:
@@ -452,10 +452,8 @@ def _lines(path: Path, name: str) -> Iterator[bytes]:
             check_size(_size(batch.to_struct_array()), MAX_GROUP, place)
             for row in batch.to_pylist():
                 given = row.pop("prediction", None)
-                with suppress(ValueError):  # a text may be JSON, as in a CSV file
-                    given = parse_json(given) if isinstance(given, str) else given
-                if given is not None:
-                    row["prediction"] = given
+                if given not in (None, "null"):  # a text may be JSON, as in a CSV file
+                    row["prediction"] = structured(given) if isinstance(given, str) else given
                 line = json.dumps(row, ensure_ascii=False, default=_as_text)
                 yield f"{line}\n".encode(errors="backslashreplace")
 

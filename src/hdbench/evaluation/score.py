@@ -1,5 +1,6 @@
 """Scoring answers against a benchmark, one item at a time."""
 
+import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -572,6 +573,9 @@ class ScoreCollector:
 def _text_of(answer: Answer, metric: Metric) -> str:
     """Return the text that an answer consists of; nothing if it has a record or no answer."""
     text = answer.prediction if answer.kind in TEXTS else None
+    if answer.kind == "other" and answer.prediction is not None:
+        given = answer.text or json.dumps(answer.prediction)
+        text = None if "{" in given else given  # also a number, as that of a page
     marks_go = answer.markdown and metric.options.get("markdown") == "remove"
     return plain_text(text, markdown=marks_go) if isinstance(text, str) else ""
 

@@ -1,6 +1,7 @@
 """Base of the modules for `evaluate.load`: their configurations, and from JSON to a result."""
 
 import json
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -187,13 +188,15 @@ def _reference(metric: Metric, position: int, encoded: str) -> Any:
     """Return a ground truth; JSON text, as in the metadata, is parsed, and a plain text is one."""
     value = json.loads(encoded)
     if isinstance(value, str):
+        read = metric.of_text(value)
         try:
             value = parse_json(value, FINITE)
         except ValueError as error:
-            if (read := metric.of_text(value)) is None:
+            if read is None:
                 raise HdbenchError(
                     "references[{position}] is not JSON: {why}", position=position, why=error
                 ) from error
+        if read is not None and not isinstance(value, dict):
             value = read.record
     if not isinstance(value, dict):
         raise HdbenchError(
@@ -328,7 +331,7 @@ def _encode_each(name: str, values: Any) -> list[str]:
 
 def _encode(name: str, value: Any) -> str:
     """Return a JSON value as a JSON text, which Arrow can hold."""
-    if isinstance(value, int | float):
+    if isinstance(value, int | float) and not math.isnan(value):  # which pandas has for nothing
         raise HdbenchError(
             "{name} is the number {number!r}: give a record (dict), a text (str), or None where "
             "there is no answer",

@@ -111,12 +111,25 @@ def test_own_records_come_in_the_same_forms(truths, expected):
     assert hd.score(truths, ANSWERS, metric="record_f1").rates == expected.rates
 
 
-def test_german_headings_as_keys_are_read_as_fields_and_that_is_said():
+HEADED = {"Verfasser": "Goethe", "Erscheinungsjahr": 1808}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        HEADED,
+        [HEADED],
+        {"data": HEADED},
+        f"Here it is:\n```json\n{json.dumps(HEADED, indent=1)}\n```",
+        {key: {"value": value, "confidence": 0.9} for key, value in HEADED.items()},
+    ],
+    ids=["record", "list", "wrapped", "fence", "confidence"],
+)
+def test_german_headings_as_keys_are_read_as_fields_and_that_is_said(answer):
     truths = {"a": {"author": "Goethe", "year": 1808}}
-    answers = {"a": {"Verfasser": "Goethe", "Erscheinungsjahr": 1808}}
-    result = hd.score(truths, answers, metric="record_f1")
-    note = "keys of answers read as fields: Verfasser → author, Erscheinungsjahr → year"
-    assert (result.value, note in result.reading.notes) == (1, True)
+    result = hd.score(truths, {"a": answer}, metric="record_f1")
+    [note] = (note for note in result.reading.notes if note.startswith("keys of answers"))
+    assert (result.value, "Verfasser → author" in note) == (1, True)
 
 
 def test_values_of_numpy_pandas_and_the_calendar_are_plain_ones():

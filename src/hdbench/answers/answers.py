@@ -7,12 +7,11 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from hdbench.answers.answer import Answer, ReadAs, WrittenAnswer
+from hdbench.answers.answer import TEXTS, Answer, ReadAs, WrittenAnswer
 from hdbench.answers.entries import Container
 from hdbench.answers.field_paths import FieldNames
 from hdbench.answers.schema import AnswerSchema
-from hdbench.answers.text import read_text, read_value
-from hdbench.common.jsonio import structured
+from hdbench.answers.text import at_least, read_text, read_value
 from hdbench.errors import HdbenchError
 
 _ENDING = re.compile(r"\.(json|txt|jpe?g|png|tiff?|webp|gif|bmp|jp2|pdf|xml|md)$", re.IGNORECASE)
@@ -200,16 +199,16 @@ class AnswerReader:
 
     def _renamed(self, answer: Answer) -> Answer:
         """Return an answer whose keys may be a field's titles with the field's names."""
-        record = answer.prediction
-        if answer.kind == "other" and isinstance(record, str):  # it has no field of the schema
-            record = structured(record.strip())
+        # In what is not a record, no object has a field of the schema.
+        is_other = answer.kind in ("other", *TEXTS) and "{" in str(answer.prediction)
+        found = at_least("unwrapped", read_value(answer.prediction)) if is_other else answer
+        record = found.prediction
         if not isinstance(record, dict) or self.read_as.as_given:
             return answer
         renamed = self.names.renamed(record)
         if renamed is record:
             return answer
-        status = answer.status if answer.is_record else "unwrapped"
-        return answer._replace(prediction=renamed, status=status, kind=None)
+        return at_least(found.status, read_value(renamed, self._schema))
 
 
 class Answers:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from hdbench.answers.cells import Kind
 from hdbench.answers.entries import put
-from hdbench.answers.schema import AnswerSchema
+from hdbench.answers.schema import AnswerSchema, is_sure_value
 from hdbench.answers.words import meanings, spellings
 from hdbench.common.json_schema import ANY_TYPE, parts_of, types_of
 from hdbench.errors import Message, joined
@@ -165,12 +165,15 @@ class FieldNames:
         parts: dict[tuple[str, ...], Any] = {}
         for key, value in record.items():
             whole: dict[tuple[str, ...], Any] = {(key,): value}
-            inner = value if key not in names and isinstance(value, dict) else {}
+            is_one = key in names or not isinstance(value, dict) or is_sure_value(value)
+            inner = {} if is_one else value
             parts |= {(key, name): part for name, part in inner.items()} or whole
         others = [place for place in parts if place[0] not in names]
         taken = tuple(f"{key}{sign}" for key in record for sign in ("[", "."))
         free = [field for field in self._fields if not f"{field.path}.".startswith(taken)]
-        found = assigned([" ".join(place) for place in others], free, least)
+        # In a record of one key, that key says nothing of the fields.
+        headings = [place[-1] if len(record) == 1 else " ".join(place) for place in others]
+        found = assigned(headings, free, least)
         paths = {others[index]: field.path for index, field in found.items()}
         renamed: dict[str, Any] = {}
         for place, part in parts.items():

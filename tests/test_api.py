@@ -111,6 +111,13 @@ def test_own_records_come_in_the_same_forms(truths, expected):
     assert hd.score(truths, ANSWERS, metric="record_f1").rates == expected.rates
 
 
+def test_a_record_without_a_value_is_no_answer_in_memory_as_in_a_file(tmp_path):
+    answers = {"1": {"a": "x"}, "2": {"a": None}}
+    (tmp_path / "a.json").write_text(json.dumps(answers))
+    for each in (answers, pd.Series(answers), tmp_path / "a.json"):
+        assert hd.score({"1": {"a": "x"}, "2": {"a": "y"}}, each, metric="record_f1").answered == 1
+
+
 HEADED = {"Verfasser": "Goethe", "Erscheinungsjahr": 1808}
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hdbench.answers.cells import cell_of
+from hdbench.answers.entries import is_empty
 from hdbench.errors import HdbenchError
 
 _MEDIA = ("Image", "Audio", "Video", "Pdf")
@@ -45,7 +46,7 @@ def entries(values: Any, *, content: str = "prediction") -> Iterator[Entry]:
     elif _is(values, "datasets", "Dataset"):
         features = values.features.items()
         media = [name for name, kind in features if type(kind).__name__ in _MEDIA]
-        values = values.remove_columns(media)
+        values = values.remove_columns(media).with_format(None)
     elif isinstance(values, Mapping):
         values = values.items()
     elif isinstance(values, str | bytes) or not isinstance(values, Iterable):
@@ -56,6 +57,7 @@ def entries(values: Any, *, content: str = "prediction") -> Iterator[Entry]:
         elif isinstance(value, tuple | list) and len(value) == 2:  # noqa: PLR2004
             item, answer = value
             item_id = str(item) if isinstance(item, int) else item
+            answer = None if content == "prediction" and is_empty(_plain(answer)) else answer
             yield {"id": item_id, ("text" if isinstance(answer, str) else content): answer}
         else:
             raise HdbenchError(

@@ -183,12 +183,17 @@ def value_of(cell: str, kind: Kind) -> Any:
 
 
 def parts_of(cell: str, separator: str | None) -> list[Any]:
-    """Return the texts in a cell that are not blank, or the values of a JSON list."""
+    """Return the texts in a cell that are not blank, or the values of a JSON list.
+
+    Example:
+        >>> parts_of("DE | NA | -", "|"), parts_of("NA", "|")  # Namibia, and nothing
+        (['DE', 'NA'], [])
+    """
     listed = json_list(cell)
     if listed is not None:
         return listed
     parts = [part.strip() for part in cell.split(separator)] if separator else [cell]
-    return [part for part in parts if not is_blank(part)]
+    return [part for part in parts if not is_blank(part) or (part in NOTHING and parts[1:])]
 
 
 def iso_date(cell: str) -> str | None:

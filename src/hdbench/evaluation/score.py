@@ -575,7 +575,7 @@ def _text_of(answer: Answer, metric: Metric) -> str:
     text = answer.prediction if answer.kind in TEXTS else None
     if answer.kind == "other" and answer.prediction is not None:
         given = answer.text or json.dumps(answer.prediction)
-        text = None if "{" in given else given  # also a number, as that of a page
+        text = given if {"{", '"'}.isdisjoint(given) else None  # a number, as that of a page
     marks_go = answer.markdown and metric.options.get("markdown") == "remove"
     return plain_text(text, markdown=marks_go) if isinstance(text, str) else ""
 

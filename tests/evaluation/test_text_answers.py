@@ -44,7 +44,7 @@ def alto(text):
 
 def test_texts_in_files_of_their_own(tmp_path):
     for item, text in TEXTS.items():
-        (tmp_path / f"{item}.txt").write_text(text)
+        (tmp_path / f"{item}.txt").write_text(f"{text}\n")
     result = assert_perfect(tmp_path)
     assert any("2 answers are texts" in note for note in result.reading.notes)
 

@@ -369,7 +369,7 @@ def _item(folder: Folder, reader: EntryReader, names: Sequence[str]) -> WrittenA
                 "text": PAGE_BREAK.join(page.text for page in read_page_text(raw, place).pages)
             }
         else:
-            value: Any = decode(raw, place)
+            value: Any = decode(raw, place).rstrip("\r\n")
             if ending.endswith(".json"):
                 with suppress(ValueError):  # otherwise what a model wrote, saved unchanged
                     value = parse_json(value, UNIQUE)

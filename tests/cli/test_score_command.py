@@ -321,7 +321,7 @@ def line(number):
         (b"\n \n", "predictions.jsonl: no predictions in this file"),
         (line(0) + b'{"id": "0001", "prediction"', "predictions.jsonl:2: not JSON"),
         (line(0) + b"\n[1, 2]\n", "predictions.jsonl:3: must be a JSON object"),
-        (b'{"prediction": {}}', 'predictions.jsonl: entry 1: needs an "id"'),
+        (b'{"prediction": {}}', "predictions.jsonl: needs a column id"),
         (b'{"id": 17.5, "prediction": {}}', 'predictions.jsonl: entry 1: needs an "id"'),
         (b'{"id": 17, "prediction": {}}', "predictions.jsonl: entry 1: hdb/cards has no id '17'"),
         (line(0) + line(1) + line(0), ":3: a second answer for id '0000', the first is "),

@@ -154,7 +154,7 @@ def test_without_truth_fields_are_named_or_it_is_a_transcription(folder, run_hdb
     fields = "title,persons[].name,tags[]"
     done = run_hdbench("new", "a", "scans", "--fields", fields, cwd=folder)
     assert done.returncode == 0
-    assert "ground truth:       hdbench annotate a" in done.stdout
+    assert "hdbench annotate a" in done.stdout
     schema = json.loads((folder / "a/answer.schema.json").read_text())
     assert schema["required"] == ["title", "persons", "tags"]
     assert schema["properties"]["persons"]["items"]["required"] == ["name"]

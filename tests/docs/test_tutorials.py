@@ -160,17 +160,17 @@ def test_a_model_behind_an_api_reads_the_cards(tmp_path, run_hdbench):
 
 
 LOCAL = """
-tiny_llava datasets hdbench.cli hdbench.report.folder hdbench.report.plots
+helpers.tiny_llava datasets hdbench.cli hdbench.report.folder hdbench.report.plots
 hdbench.models.transformers_backend
 """
-"""What the commands of a local model import; `tiny_llava` is beside `forks.py`."""
+"""What the commands of a local model import."""
 
 
 @pytest.mark.nightly
 def test_a_local_model_reads_the_cards(tmp_path):
-    forks = Forks(*LOCAL.split(), OMP_NUM_THREADS="1")
+    forks = Forks(*LOCAL.split(), OMP_NUM_THREADS="1", PYTHONPATH=str(DOCS.parent / "tests"))
     model = tmp_path / "Qwen/Qwen3-VL-4B-Instruct"  # a folder is taken before the Hub
-    save = f"import tiny_llava; tiny_llava.save_tiny_llava({str(model)!r})"
+    save = f"from helpers.tiny_llava import save_tiny_llava as save; save({str(model)!r})"
 
     def run(*arguments, cwd, new, **environment):
         return forks.run("-m", "hdbench", *arguments, cwd=cwd, env=os.environ | environment)

@@ -3,7 +3,7 @@
 import datasets
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly  # the cache is that of datasets
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def test_a_reload_at_any_moment_shows_what_has_come_until_then(visit_at, furnish
     page.reload()  # while it is sent: nothing has come yet, and it can be chosen again
     page.unroute("**/score")
     expect(page.locator("#file")).to_be_enabled()
-    upload(page, "long.jsonl", long_file(shown, 20))
+    upload(page, "long.jsonl", long_file(shown, 30))
     seen = set()
     while page.locator("[data-going]").count():
         seen.add(page.locator("#going label, #first h1").first.inner_text().partition(":")[0])

@@ -94,7 +94,7 @@ def compare_fields(
     absent, get, usual, ratio = 0, leaves.get, rules.usual, fuzz.ratio
     for path, reference in references.items():
         value = get(path, _ABSENT)
-        if value == reference and (path not in checks or checks[path][0] is None):
+        if value == reference and (not checks or checks.get(path, usual)[0] is None):
             correct.append(path)
             continue
         if value is _ABSENT:
@@ -102,10 +102,11 @@ def compare_fields(
             if reference != "":  # an empty text counts nothing where the other side has no value
                 missing.append(path)
             continue
-        if type(value) is not str or not value.isascii() or "\r" in value:
-            others.append(value)  # whose form is not sure
         compare, threshold = checks.get(path, usual)
-        if compare is None and type(value) is type(reference) is str:
+        is_text = type(value) is str
+        if is_text and (not value.isascii() or "\r" in value):
+            others.append(value)  # whose form is not sure
+        if is_text and compare is None and type(reference) is str:
             same = ratio(reference, value) / 100  # as `similarity`, whose call costs as much
         else:
             same = (compare or similarity)(reference, value)

@@ -79,13 +79,13 @@ def test_the_skip_options_give_the_sets_of_the_published_runs(runs, letters, aut
 
 
 @pytest.mark.parametrize(
-    "step", [pytest.param(12, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.nightly)]
+    "step", [pytest.param(24, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.nightly)]
 )
 @pytest.mark.parametrize("inferred", [(), ("function",), ("function", "correspondence")])
 def test_documented_agrees_with_the_naive_reference_on_every_run(
     runs, letters, authority, inferred, step
 ):
-    """On every twelfth run, and nightly on all."""
+    """On every 24th run, and nightly on all."""
     metric = LettersF1(**{f"inferred_from_{source}": True for source in inferred})
     for run, result in results(metric, runs[::step], prepared(metric, letters, authority)):
         pairs = [(answer["answer"], letters[answer["id"]]) for answer in run["answers"]]

@@ -118,13 +118,13 @@ class Reply:
     """The outcome of one question.
 
     Attributes:
-        text: what the model wrote; None without an answer.
+        text: what the model wrote; None if there is no answer.
         tokens: `input` and `output`, if they were counted.
         seconds: how long it took; in a batch, the batch's time divided by its size.
         finish_reason: why the model stopped, such as `stop` or `length`, if known.
         constrained: whether the model was asked to hold the answer to the benchmark's schema.
         usd: what it cost in US dollars, if the server says so.
-        error: the reason, in one line, if there is no text.
+        error: why there is no text, in one line; None if there is one.
         reasoning: the model's thoughts, if it wrote nothing else.
         refusal: the model's own words, if it refused to answer.
         raw_error: the server's error, as it was sent.
